@@ -1,11 +1,14 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // Config describes a run of the kit.
@@ -38,18 +41,9 @@ type Config struct {
 // EnsureDefaults replaces zero fields by their defaults. It fails if the user has no cache
 // directory and Dir is not set.
 func (c *Config) EnsureDefaults() error {
-	if c.Rounds == 0 {
-		c.Rounds = 5
-	}
-	if c.SizeBytes == 0 {
-		c.SizeBytes = 1 << 30
-	}
-	if c.Yardstick == "" {
-		c.Yardstick = filepath.Join("..", "shared", "yardstick")
-	}
-	if c.Results == "" {
-		c.Results = filepath.Join("bench", "results")
-	}
+	c.Rounds, c.SizeBytes = cmp.Or(c.Rounds, 5), cmp.Or(c.SizeBytes, 1<<30)
+	c.Yardstick = cmp.Or(c.Yardstick, filepath.Join("..", "shared", "yardstick"))
+	c.Results = cmp.Or(c.Results, filepath.Join("bench", "results"))
 	if c.Out == nil {
 		c.Out = os.Stdout
 	}
@@ -65,14 +59,10 @@ func (c *Config) EnsureDefaults() error {
 
 // Validate reports every error at once.
 func (c *Config) Validate() error {
-	var errs []error
-	if c.Rounds < 1 {
-		errs = append(errs, fmt.Errorf("rounds: %d, expected at least 1", c.Rounds))
-	}
-	if c.SizeBytes < 1<<20 {
-		errs = append(errs, fmt.Errorf("size: %d bytes, expected at least 1 MiB", c.SizeBytes))
-	}
-	return errors.Join(errs...)
+	return errors.Join(
+		validate.That(c.Rounds >= 1, "rounds: %d, expected at least 1", c.Rounds),
+		validate.That(c.SizeBytes >= 1<<20, "size: %d bytes, expected at least 1 MiB", c.SizeBytes),
+	)
 }
 
 // validateYardstick reports an error if the source of the yardstick is missing.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/testcluster"
 )
 
@@ -74,7 +75,7 @@ func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 // still run are not included, so usage is taken after the jobs.
 func (d *daemons) cpu() (all []time.Duration, err error) {
 	for _, pid := range slices.Concat(d.masters, d.tasknodes) {
-		p, err := ProcessOf(pid)
+		p, err := procfs.Find(pid)
 		if err != nil {
 			return nil, fmt.Errorf("CPU time of a daemon: %w", err)
 		}

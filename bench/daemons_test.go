@@ -5,18 +5,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 func TestDaemonsAreWatched(t *testing.T) {
 	d := &daemons{masters: []int{os.Getpid(), 1}, tasknodes: []int{os.Getpid()}}
 	end := d.measureUsage()
 	for start, _ := d.cpu(); ; {
-		if now, err := d.cpu(); err != nil || now[0] > start[0]+5*clockTick {
+		if now, err := d.cpu(); err != nil || now[0] > start[0]+5*procfs.ClockTick {
 			break
 		}
 	}
 	u, err := end()
-	if err != nil || u.MasterShare <= 0 || u.MasterShare > 100 || u.CPUSeconds < 2*5*clockTick.Seconds() {
+	if err != nil || u.MasterShare <= 0 || u.MasterShare > 100 || u.CPUSeconds < 2*5*procfs.ClockTick.Seconds() {
 		t.Errorf("usage %+v, %v", u, err)
 	}
 	d.masters[0] = 1 << 30 // no process has that number

@@ -1,10 +1,15 @@
 package bench
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"time"
 )
 
 // Kit has the programs and directories of one run.
@@ -77,4 +82,93 @@ func (k *Kit) Ours(program []string, args ...string) Command {
 	generic := []string{"-D", "mapreduce.cluster.local.dir=" + local, "-D", "mapreduce.job.reduces=2", "--quiet"}
 	program[0] = k.Program(program[0])
 	return Command{Args: append(append(program, generic...), args...)}
+}
+
+// Command is a process to run; Stdin and Stdout name files or are "". Its standard error is
+// kept for error messages.
+type Command struct {
+	Args          []string
+	Env           []string // added to the environment of this process
+	Stdin, Stdout string
+}
+
+// Sample is the cost of one run of a process.
+type Sample struct {
+	Seconds     float64 `json:"seconds"` // start to exit
+	CPUSeconds  float64 `json:"cpuSeconds"`
+	MaxRSSBytes int64   `json:"maxRSSBytes"` // of the largest process
+	// TreeRSSBytes is the peak of the sum over all processes of the command. It is sampled, and
+	// 0 for commands that end before the first sample.
+	TreeRSSBytes int64 `json:"treeRSSBytes,omitempty"`
+	// Cluster is the cost of daemons, for contests that have started some.
+	Cluster *Usage `json:"cluster,omitempty"`
+}
+
+// run runs a command to its end. The error quotes its standard error. It is interrupted
+// when ctx ends, and killed 10 s later.
+func run(ctx context.Context, c Command) error {
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	cmd.Env = append(os.Environ(), c.Env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	files, err := c.redirect(cmd)
+	if err != nil {
+		return err
+	}
+	defer closeAll(files)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, stderr.Bytes())
+	}
+	return nil
+}
+
+// redirect opens the files of the standard streams. The caller closes them after the run.
+func (c Command) redirect(cmd *exec.Cmd) (files []*os.File, err error) {
+	if c.Stdin != "" {
+		f, err := os.Open(c.Stdin)
+		if err != nil {
+			return nil, fmt.Errorf("standard input of %s: %w", c.Args[0], err)
+		}
+		files = append(files, f)
+		cmd.Stdin = f
+	}
+	if c.Stdout != "" {
+		f, err := os.Create(c.Stdout)
+		if err != nil {
+			closeAll(files)
+			return nil, fmt.Errorf("standard output of %s: %w", c.Args[0], err)
+		}
+		files = append(files, f)
+		cmd.Stdout = f
+	}
+	return files, nil
+}
+
+// closeAll ignores errors: the files were read, or their process has written them.
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// measure runs a command below the program timed. On exec the kernel counts the peak memory
+// of the forking process as the child's, and this process may be large after it has compared
+// outputs. The program timed measures from just before the start to the exit of the command.
+func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
+	name := filepath.Join(k.work, "sample")
+	c.Args = append([]string{k.Program("timed"), name}, c.Args...)
+	if err := run(ctx, c); err != nil {
+		return Sample{}, err
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return Sample{}, fmt.Errorf("sample of %s: %w", c.Args[2], err)
+	}
+	var s Sample
+	if err := json.Unmarshal(data, &s); err != nil {
+		return Sample{}, fmt.Errorf("sample of %s: %w", c.Args[2], err)
+	}
+	return s, nil
 }

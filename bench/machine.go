@@ -1,11 +1,12 @@
 package bench
 
 import (
-	"bufio"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // Machine is where the figures come from. A value that the system does not report is empty.
@@ -24,8 +25,8 @@ type Machine struct {
 // ThisMachine describes this machine. It reads /proc.
 func ThisMachine() Machine {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version()}
-	m.CPU = field("/proc/cpuinfo", "model name")
-	kib, _, _ := strings.Cut(field("/proc/meminfo", "MemTotal"), " ")
+	m.CPU = procfs.Field("/proc/cpuinfo", "model name")
+	kib, _, _ := strings.Cut(procfs.Field("/proc/meminfo", "MemTotal"), " ")
 	n, _ := strconv.ParseInt(kib, 10, 64)
 	m.MemBytes = n << 10
 	m.Kernel = strings.TrimSpace(ContentOf("/proc/sys/kernel/ostype") + " " + ContentOf("/proc/sys/kernel/osrelease"))
@@ -44,20 +45,4 @@ func Loads() string {
 func ContentOf(path string) string {
 	data, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(data))
-}
-
-// field returns the first value of that name in a file of "name: value" lines. It returns ""
-// if the file or the line is missing, as on some virtual machines.
-func field(path, name string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if k, v, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(k) == name {
-			return strings.TrimSpace(v)
-		}
-	}
-	return ""
 }

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 )
 
 // TestMeasureCountsAllProcesses checks that processes count that run beside the command, and
@@ -29,19 +27,6 @@ func TestMeasureCountsAllProcesses(t *testing.T) {
 			t.Fatalf("two processes of 30 MiB: %+v, %v; want 60 MiB together", s, err)
 		} else if enough {
 			return
-		}
-	}
-}
-
-func TestProcessIn(t *testing.T) {
-	const stat = "12 (a) b) S 7 1 1 0 -1 0 0 0 0 0 100 20 3 4 20 0 1 0 99 1000 3 18446744073709551615 0"
-	p, ok := processIn([]byte(stat))
-	if !ok || p.PID != 12 || p.Parent != 7 || p.RSSBytes%3 != 0 || p.RSSBytes <= 0 || p.CPU != 1200*time.Millisecond || p.Children != 70*time.Millisecond {
-		t.Errorf("process %+v, %v", p, ok)
-	}
-	for _, text := range []string{"no process", "", ")", "12 (a) S 1", strings.Replace(stat, "100", "x", 1)} {
-		if _, ok := processIn([]byte(text)); ok {
-			t.Errorf("%q, a text that is no process, is accepted", text)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package chaos
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -104,6 +105,114 @@ func (f Fault) checkOptions(kind *KindSpec) error {
 		return fmt.Errorf("%s by %q: only a failpoint has an action", f.Kind, f.Action)
 	case f.By != 0 && kind.by != byDuration:
 		return fmt.Errorf("%s by %v: it has no amount", f.Kind, f.By)
+	}
+	return nil
+}
+
+// Names of targets that are chosen when the fault is due.
+const (
+	Any      = "any"
+	Leader   = "leader"
+	Follower = "follower"
+	All      = "all" // jobmasters at once
+)
+
+// check reports what is wrong with a target. It does not know the plan: Plan.checkTarget
+// checks whether the plan has a tasknode of that number.
+func (t Target) check() error {
+	switch t.Role {
+	case NameNode:
+		if t.Name != "" {
+			return fmt.Errorf("namenode %q: there is only one", t.Name)
+		}
+	case Task:
+		if !slices.Contains([]string{"map", "reduce", Any}, t.Name) {
+			return fmt.Errorf("task %q: expected map, reduce or any", t.Name)
+		}
+	case Jobmaster:
+		if _, err := number(strings.TrimPrefix(t.Name, "m")); err != nil && !slices.Contains([]string{Leader, Follower, All}, t.Name) {
+			return fmt.Errorf("jobmaster %q: expected leader, follower, all, or an id such as m1", t.Name)
+		}
+	case Tasknode, Machine, DataNode:
+		if _, err := number(t.Name); err != nil && t.Name != Any {
+			return fmt.Errorf("%s %q: expected its number from 1, or any", t.Role, t.Name)
+		}
+	}
+	return nil
+}
+
+// Number returns the number of a tasknode, machine, DataNode or named jobmaster, from 1. It
+// returns 0 for a target that is chosen when the fault is due.
+func (t Target) Number() int {
+	n, err := number(strings.TrimPrefix(t.Name, "m"))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// number reads a number from 1 without leading zeros.
+func number(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 1000 || strconv.Itoa(n) != text {
+		return 0, fmt.Errorf("%q: expected a number from 1 to 1000", text)
+	}
+	return n, nil
+}
+
+// join lists words for messages.
+func join[T ~string](list []T) string {
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i] = string(w)
+	}
+	return strings.Join(words, ", ")
+}
+
+// Event is what a trigger waits for.
+type Event string
+
+// Events. Numbers of spills and of files count over all of a job.
+const (
+	AtTime           Event = "at"     // a time after the submission of the first job
+	AtMapProgress    Event = "map"    // this percentage of a job's map work is done
+	AtReduceProgress Event = "reduce" // the same for reduces; 0 is when the first reduce runs
+	AtSpill          Event = "spill"  // the job has spilled the given number of sorted files
+	AtCommit         Event = "commit" // so many files have their final names; 0 is when the commit begins
+)
+
+// Trigger says when a fault is due. A job that never reaches the condition triggers nothing.
+//
+// Triggers are level-triggered: a fault stays due until there is something to hit, and a
+// condition that holds for a moment only, such as a running reduce, may be missed between
+// two polls of a status.
+type Trigger struct {
+	Event Event
+	At    time.Duration // AtTime
+	Job   string        // the others: name of the plan's job
+	N     int           // percent, spill or file
+}
+
+// String returns the trigger as a plan has it.
+func (t Trigger) String() string {
+	switch t.Event {
+	case AtTime:
+		return fmt.Sprintf("at %v", t.At)
+	case AtMapProgress, AtReduceProgress:
+		return fmt.Sprintf("when %s %s %d%%", t.Job, t.Event, t.N)
+	}
+	return fmt.Sprintf("when %s %s %d", t.Job, t.Event, t.N)
+}
+
+// check reports what is wrong with a trigger by itself.
+func (t Trigger) check() error {
+	switch {
+	case t.Event == AtTime && (t.At < 0 || t.At > maxLimit):
+		return fmt.Errorf("at %v: expected 0s to %v", t.At, maxLimit)
+	case (t.Event == AtMapProgress || t.Event == AtReduceProgress) && (t.N < 0 || t.N > 100):
+		return fmt.Errorf("%s %d%%: expected 0%% to 100%%", t.Event, t.N)
+	case (t.Event == AtSpill || t.Event == AtCommit) && (t.N < 0 || t.N > 1_000_000):
+		return fmt.Errorf("%s %d: expected 0 to 1000000", t.Event, t.N)
 	}
 	return nil
 }

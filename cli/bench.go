@@ -34,26 +34,23 @@ func newBench() *cobra.Command {
 
 // experiment is the state of a running measurement on clusters of this machine.
 type experiment struct {
-	hammr   string    // path of this program's file, which starts daemons and commands
-	scratch string    // directory that is removed at the end
-	out     string    // directory of the results, "" for none
-	n       int       // of repetitions
-	stdout  io.Writer // receives the tables
-	logf    func(format string, args ...any)
+	live.Bench           // its Work is removed at the end
+	stdout     io.Writer // receives the tables
 }
 
 // runExperiment makes a scratch directory for an experiment and removes it at the end.
 func runExperiment(name string, stdout, stderr io.Writer, run func(e experiment) error) (err error) {
-	e := experiment{stdout: stdout, logf: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }}
-	if e.hammr, err = ownProgram(); err != nil {
+	e := experiment{stdout: stdout}
+	e.Logf = func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
+	if e.Hammr, err = ownProgram(); err != nil {
 		return err
 	}
-	if e.scratch, err = os.MkdirTemp("", "hammr-"+name+"-"); err != nil {
+	if e.Work, err = os.MkdirTemp("", "hammr-"+name+"-"); err != nil {
 		return err
 	}
 	// The scratch directory has logs and local files of clusters. The files that a user may
 	// want are already in --out.
-	defer func() { err = errors.Join(err, os.RemoveAll(e.scratch)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(e.Work)) }()
 	return run(e)
 }
 
@@ -73,7 +70,7 @@ func (e experiment) writeEnvironment(out string, settings map[string]string) err
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return err
 	}
-	return live.EnvironmentOf(e.scratch, settings).Write(out)
+	return live.EnvironmentOf(e.Work, settings).Write(out)
 }
 
 // measurement is a command that repeats an experiment on clusters of this machine, and prints a
@@ -104,20 +101,20 @@ func (m measurement) command(flags func(*cobra.Command)) *cobra.Command {
 					return err
 				}
 			}
-			return checkNumber(m.number, e.n, e.out)
+			return checkNumber(m.number, e.N, e.Keep)
 		}, func(ctx context.Context, stdout, stderr io.Writer) error {
 			return runExperiment(m.name, stdout, stderr, func(started experiment) error {
-				started.out, started.n = e.out, e.n
+				started.Keep, started.N = e.Keep, e.N
 				return m.measure(ctx, started)
 			})
 		}),
 	}
-	cmd.Flags().IntVar(&e.n, m.number, m.initial, m.usage)
+	cmd.Flags().IntVar(&e.N, m.number, m.initial, m.usage)
 	if m.keeps {
 		cmd.Use += " --out DIR"
-		outFlag(cmd, &e.out)
+		outFlag(cmd, &e.Keep)
 	} else {
-		cmd.Flags().StringVar(&e.out, "out", "", "`directory` to write, which must not exist")
+		cmd.Flags().StringVar(&e.Keep, "out", "", "`directory` to write, which must not exist")
 	}
 	flags(cmd)
 	return cmd
@@ -125,8 +122,8 @@ func (m measurement) command(flags func(*cobra.Command)) *cobra.Command {
 
 // measure runs the experiment and writes its results.
 func (m measurement) measure(ctx context.Context, e experiment) error {
-	if e.out != "" {
-		if err := e.writeEnvironment(e.out, map[string]string{m.number: fmt.Sprint(e.n)}); err != nil {
+	if e.Keep != "" {
+		if err := e.writeEnvironment(e.Keep, map[string]string{m.number: fmt.Sprint(e.N)}); err != nil {
 			return err
 		}
 	}
@@ -134,10 +131,10 @@ func (m measurement) measure(ctx context.Context, e experiment) error {
 	if r.Summary == nil {
 		return err
 	}
-	if err = errors.Join(err, r.Summary.Text(e.stdout)); e.out == "" {
+	if err = errors.Join(err, r.Summary.Text(e.stdout)); e.Keep == "" {
 		return err
 	}
-	name := filepath.Join(e.out, cmp.Or(m.file, m.name))
+	name := filepath.Join(e.Keep, cmp.Or(m.file, m.name))
 	return errors.Join(err, results.WriteNew(name+".csv", r.Samples.CSV), results.WriteNew(name+".txt", r.Summary.Text))
 }
 

@@ -115,7 +115,7 @@ func (b *benchFleet) run(ctx context.Context, stdout, stderr io.Writer) error {
 // options returns the options of one scenario.
 func (b *benchFleet) options(e experiment, name string) fleet.Options {
 	o := b.Options
-	o.Scenario, o.Hammr, o.Dir, o.Logf = name, e.hammr, filepath.Join(e.scratch, name), e.logf
+	o.Scenario, o.Hammr, o.Dir, o.Logf = name, e.Hammr, filepath.Join(e.Work, name), e.Logf
 	if b.out != "" {
 		o.Logs = filepath.Join(b.out, name+"-logs")
 	}

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/bench/data"
-	"github.com/hammr/hammr/bench/failover"
 	"github.com/hammr/hammr/bench/live"
 	"github.com/hammr/hammr/bench/suspend"
 	"github.com/hammr/hammr/sim/tables"
@@ -40,14 +37,7 @@ as calibration.txt, and environment.json.`,
 			return nil
 		},
 		run: func(ctx context.Context, e experiment) (tables.Results, error) {
-			text := filepath.Join(e.scratch, "text")
-			if err := os.WriteFile(text, data.Text(e.n<<20, 100_003), 0o666); err != nil {
-				return tables.Results{}, err
-			}
-			plans := slices.DeleteFunc([]live.Plan{live.SleepingCalibration(), live.BusyCalibration(text)},
-				func(p live.Plan) bool { return plan != "" && plan != p.Name })
-			predicted, err := live.Calibration{Hammr: e.hammr, Work: e.scratch, Policies: policies, Logf: e.logf}.Run(ctx, plans...)
-			return live.CalibrationResults(predicted), err
+			return e.Calibrate(ctx, plan, policies)
 		},
 	}.command(func(cmd *cobra.Command) {
 		cmd.Flags().StringSliceVar(&policies, "policies", []string{"fifo", "fair", "hfsp"}, "`names` of policies")
@@ -58,7 +48,7 @@ as calibration.txt, and environment.json.`,
 // newBenchFailover starts three masters and polls each until one serves again. A fault kills
 // or stops the leader's process, or a failpoint stalls writes to its log.
 func newBenchFailover() *cobra.Command {
-	var cfg failover.Config
+	var cfg live.Failover
 	return measurement{
 		name: "failover", short: "Measure how long no master serves after the leader is lost",
 		long: `Start a cluster of three masters on this machine, and measure how long it takes
@@ -69,19 +59,16 @@ machine, and on --election and --stall.`,
 		number:  "rounds", initial: 20, usage: "`number` of faults of each kind",
 		check: func() error {
 			for _, name := range cfg.Faults {
-				if !slices.Contains(failover.Faults(), name) {
-					return fmt.Errorf("--faults %q: expected %s", name, strings.Join(failover.Faults(), ", "))
+				if !slices.Contains(live.LeaderFaults(), name) {
+					return fmt.Errorf("--faults %q: expected %s", name, strings.Join(live.LeaderFaults(), ", "))
 				}
 			}
 			return nil
 		},
-		run: func(ctx context.Context, e experiment) (tables.Results, error) {
-			cfg.Hammr, cfg.Dir, cfg.Rounds, cfg.Logf = e.hammr, filepath.Join(e.scratch, "cluster"), e.n, e.logf
-			return failover.Run(ctx, cfg)
-		},
+		run: func(ctx context.Context, e experiment) (tables.Results, error) { return e.Failover(ctx, cfg) },
 	}.command(func(cmd *cobra.Command) {
 		flags := cmd.Flags()
-		flags.StringSliceVar(&cfg.Faults, "faults", failover.Faults(), "`faults` to inject")
+		flags.StringSliceVar(&cfg.Faults, "faults", live.LeaderFaults(), "`faults` to inject")
 		flags.DurationVar(&cfg.Election, "election", 500*time.Millisecond, "`silence` of the leader before an election")
 		flags.DurationVar(&cfg.Stall, "stall", 7*time.Second, "`time` after which a leader with a stalled log steps down")
 	})
@@ -100,9 +87,7 @@ DIR, which must not exist, gets latency.csv, a line for each order, the
 percentiles as latency.txt, and environment.json.`,
 		example: "  hammr bench latency --orders 20 --only split --out latency",
 		number:  "orders", initial: 40, usage: "`number` of orders of each kind", keeps: true,
-		run: func(ctx context.Context, e experiment) (tables.Results, error) {
-			return live.PreemptionLatency{Hammr: e.hammr, Work: e.scratch, Orders: e.n, Logf: e.logf}.Run(ctx, only)
-		},
+		run: func(ctx context.Context, e experiment) (tables.Results, error) { return e.Latency(ctx, only) },
 	}.command(func(cmd *cobra.Command) {
 		cmd.Flags().StringVar(&only, "only", "", "measure only kinds that have this `text` in their names (default all)")
 	})
@@ -122,9 +107,7 @@ DIR, which must not exist, gets preemption.csv, the medians and their ratios as
 preemption.txt, environment.json, and raw, the histories and logs.`,
 		example: "  hammr bench preemption --runs 3 --out preemption",
 		number:  "runs", initial: 5, usage: "`number` of repetitions", keeps: true,
-		run: func(ctx context.Context, e experiment) (tables.Results, error) {
-			return live.PreemptionBench{Hammr: e.hammr, Work: e.scratch, Keep: filepath.Join(e.out, "raw"), Runs: e.n, Logf: e.logf}.Run(ctx)
-		},
+		run: func(ctx context.Context, e experiment) (tables.Results, error) { return e.Preemption(ctx) },
 	}.command(func(*cobra.Command) {})
 }
 
@@ -140,9 +123,7 @@ whether they run near their input again. The table has a row for each policy and
 kind of task. It needs Java and takes a quarter of an hour.`,
 		example: "  hammr bench recovery --kills 5 --policies chronos+fifo",
 		number:  "kills", initial: 20, usage: "`number` of tasknodes killed for each row",
-		run: func(ctx context.Context, e experiment) (tables.Results, error) {
-			return live.RecoveryBench{Hammr: e.hammr, Work: e.scratch, Policies: policies, Kills: e.n, Logf: e.logf}.Run(ctx)
-		},
+		run: func(ctx context.Context, e experiment) (tables.Results, error) { return e.Recovery(ctx, policies) },
 	}.command(func(cmd *cobra.Command) {
 		cmd.Flags().StringSliceVar(&policies, "policies", []string{"chronos+fifo", "chronos+fair"}, "`policies` to measure")
 	})
@@ -199,8 +180,8 @@ group are removed at the end, also after Ctrl-C.`,
 // benchSuspend measures, draws the picture, and prints the setting of policies that the
 // measurement suggests: the rate at which this machine swaps.
 func benchSuspend(ctx context.Context, e experiment, swapDir string, mebibytes []int) (r tables.Results, err error) {
-	cfg := suspend.Config{SwapDir: swapDir, Rounds: e.n, Logf: e.logf, Task: func(bytes int64) []string {
-		return []string{e.hammr, "bench", "suspend", "--out", "nothing", "--task", fmt.Sprint(bytes)}
+	cfg := suspend.Config{SwapDir: swapDir, Rounds: e.N, Logf: e.Logf, Task: func(bytes int64) []string {
+		return []string{e.Hammr, "bench", "suspend", "--out", "nothing", "--task", fmt.Sprint(bytes)}
 	}}
 	for _, mib := range mebibytes {
 		cfg.Footprints = append(cfg.Footprints, int64(mib)<<20)
@@ -213,5 +194,5 @@ func benchSuspend(ctx context.Context, e experiment, swapDir string, mebibytes [
 	if last := costs[len(costs)-1]; last.Rate > 0 {
 		fmt.Fprintf(e.stdout, "hammr scheduler set POLICY --conf hammr.preempt.disk.rate=%.0f\n", last.Rate)
 	}
-	return suspend.Results(samples, costs), suspend.Draw(costs).Save(e.out, "suspend")
+	return suspend.Results(samples, costs), suspend.Draw(costs).Save(e.Keep, "suspend")
 }

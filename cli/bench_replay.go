@@ -176,15 +176,15 @@ func (b *benchReplay) play(ctx context.Context, e experiment, dir string) (playe
 	}
 	for i, policy := range b.policies {
 		r, label := b.Replay, cmp.Or(policy, "its-own")
-		r.Hammr, r.Policy, r.Conf, r.Pools = e.hammr, policy, b.conf, poolsIn(b.Load)
-		r.Dir, r.Keep = filepath.Join(e.scratch, "cluster"), filepath.Join(dir, "raw", fmt.Sprintf("%d-%s", i+1, label))
+		r.Hammr, r.Policy, r.Conf, r.Pools = e.Hammr, policy, b.conf, poolsIn(b.Load)
+		r.Dir, r.Keep = filepath.Join(e.Work, "cluster"), filepath.Join(dir, "raw", fmt.Sprintf("%d-%s", i+1, label))
 		if b.cluster != ownCluster {
 			r.Attach = b.cluster
 		}
 		if b.data {
-			r.Data = filepath.Join(e.scratch, fmt.Sprint("data", i))
+			r.Data = filepath.Join(e.Work, fmt.Sprint("data", i))
 		}
-		e.logf("%s %s: %d jobs", b.Load.Name, label, len(b.Load.Jobs))
+		e.Logf("%s %s: %d jobs", b.Load.Name, label, len(b.Load.Jobs))
 		result, err := r.Run(ctx)
 		if err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // attached is a running cluster that flags name. Without --hostfile there is none, and each
@@ -59,14 +60,11 @@ func (a *attached) prepare() error {
 	if cluster.Masters, err = rpc.ParseMasters(a.masters); err != nil || a.masters == "" {
 		errs = append(errs, errNoCluster)
 	}
-	if a.tokenFile == "" {
-		errs = append(errs, errors.New("--token-file is missing: the file with the cluster's secret"))
-	}
-	if a.data != "" && !strings.Contains(a.data, "://") {
-		errs = append(errs, fmt.Errorf("--data %q: expected a full name, such as hdfs://nn/drills", a.data))
-	}
 	a.cluster = cluster
-	return errors.Join(errs...)
+	return errors.Join(append(errs,
+		validate.That(a.tokenFile != "", "--token-file is missing: the file with the cluster's secret"),
+		validate.That(a.data == "" || strings.Contains(a.data, "://"), "--data %q: expected a full name, such as hdfs://nn/drills", a.data),
+	)...)
 }
 
 // clusterForPlans returns the cluster for random plans: its size, and the faults for which

@@ -93,7 +93,7 @@ func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	s.warn(stderr)
 	line := newStatusLine(stderr, s.quiet)
-	comparison := results.WhatIf{Workload: w, Label: oneLine}
+	comparison := results.WhatIf{Workload: w}
 	for i, name := range s.policies {
 		r, err := s.simulate(ctx, s.cfg, w, name, policies[i], line)
 		if err != nil {
@@ -105,12 +105,13 @@ func (s *simWhatif) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	doc := comparison.Document(clusterOf(s.cfg), baseline)
 	if s.out != "" {
-		if err := results.WriteNew(s.out, comparison.WriteCSV); err != nil {
+		if err := results.WriteNew(s.out, doc.WriteCSV); err != nil {
 			return err
 		}
 	}
-	return s.print(stdout, comparison, baseline)
+	return s.print(stdout, &doc)
 }
 
 // simulate runs the jobs under a policy.
@@ -161,8 +162,7 @@ func clusterOf(cfg sim.Config) results.WhatIfCluster {
 }
 
 // print prints the comparison as a table or as JSON.
-func (s *simWhatif) print(stdout io.Writer, x results.WhatIf, baseline *results.PolicyRun) error {
-	doc := x.Document(clusterOf(s.cfg), baseline)
+func (s *simWhatif) print(stdout io.Writer, doc *results.WhatIfDocument) error {
 	if s.json {
 		return json.NewEncoder(stdout).Encode(doc)
 	}
@@ -172,7 +172,7 @@ func (s *simWhatif) print(stdout io.Writer, x results.WhatIf, baseline *results.
 		fmt.Fprintf(stdout, "  %s\n", note)
 	}
 	fmt.Fprintln(stdout)
-	if err := x.WriteTable(stdout); err != nil || baseline == nil {
+	if err := doc.WriteTable(stdout, oneLine); err != nil || doc.Baseline == nil {
 		return err
 	}
 	_, err := fmt.Fprintf(stdout, "\nerror of the simulator (mean difference of %s on %d machines with %d map and %d reduce slots): %.1f %%\n",

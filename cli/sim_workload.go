@@ -2,11 +2,11 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -39,14 +39,12 @@ func (s *simWorkload) addFlags(cmd *cobra.Command) {
 
 // check reports invalid flags.
 func (s *simWorkload) check() error {
-	var errs []error
-	if s.tracedMachines < 1 {
-		errs = append(errs, fmt.Errorf("--swim-nodes %d: expected at least 1", s.tracedMachines))
-	}
-	if s.model.Start < 0 || s.model.BlockTime <= 0 || s.model.ReduceBlockTime < 0 {
-		errs = append(errs, fmt.Errorf("--task-start %v --map-time %v --reduce-time %v: expected times of 0 or more, and a map longer than 0", s.model.Start, s.model.BlockTime, s.model.ReduceBlockTime))
-	}
-	return errors.Join(errs...)
+	m := &s.model
+	return errors.Join(
+		validate.That(s.tracedMachines >= 1, "--swim-nodes %d: expected at least 1", s.tracedMachines),
+		validate.That(m.Start >= 0 && m.BlockTime > 0 && m.ReduceBlockTime >= 0,
+			"--task-start %v --map-time %v --reduce-time %v: expected times of 0 or more, and a map longer than 0", m.Start, m.BlockTime, m.ReduceBlockTime),
+	)
 }
 
 // load reads or generates the workload for a cluster of the given number of machines. The

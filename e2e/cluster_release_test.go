@@ -13,7 +13,6 @@ import (
 
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/testcluster/release"
 )
 
 // buildingRelease is held while a program of the last release is built, so that it is built once.
@@ -25,8 +24,8 @@ func lastRelease(t *testing.T, command string) (program string) {
 	t.Helper()
 	buildingRelease.Lock()
 	defer buildingRelease.Unlock()
-	program, err := release.Last(t.Context(), command)
-	if err != nil && (errors.Is(err, release.ErrNoHistory) || os.Getenv("CI") != "true") {
+	program, err := releaseProgram(t.Context(), command)
+	if err != nil && (errors.Is(err, errNoHistory) || os.Getenv("CI") != "true") {
 		t.Skip(err)
 	}
 	must(t, err)

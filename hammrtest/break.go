@@ -60,15 +60,10 @@ func (c *C) Leader() (name string) {
 // OtherLeader waits until a master with another name leads, and returns its name.
 func (c *C) OtherLeader(than string) (name string) {
 	c.t.Helper()
-	c.await("another master than "+strconv.Quote(than)+" leads", func(ctx context.Context) bool {
-		call, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		info, err := c.rig.Client().Info(call)
-		if err == nil {
-			name = info.Leader
-		}
-		return name != "" && name != than
-	})
+	ctx, cancel := context.WithTimeout(c.t.Context(), waitLimit)
+	defer cancel()
+	name, err := c.rig.AwaitLeader(ctx, than)
+	c.noError("another master than "+strconv.Quote(than)+" leads", err)
 	return name
 }
 
@@ -142,9 +137,7 @@ func (c *C) Failpoint(name, point, action string) {
 func (c *C) AwaitHit(name, point string, times int64) {
 	c.t.Helper()
 	c.await(name+" comes to "+point, func(ctx context.Context) bool {
-		call, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		n, err := c.rig.Hits(call, name, point)
+		n, err := c.rig.Hits(ctx, name, point)
 		return err == nil && n >= times
 	})
 }

@@ -3,12 +3,10 @@ package hammrtest
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
+	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/mr"
 )
@@ -43,17 +41,6 @@ func (c *C) Submit(program mr.Runnable, args ...string) *Job {
 // ID returns the job's ID.
 func (j *Job) ID() string { return j.id }
 
-// refresh reads the job's status. It reports false if no master answers.
-func (j *Job) refresh(ctx context.Context) bool {
-	call, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	status, err := j.c.rig.Client().Job(call, j.id, true)
-	if err == nil {
-		j.status = status
-	}
-	return err == nil
-}
-
 // AwaitMaps waits until this percentage of the maps' work is done. The test fails if the job
 // fails.
 func (j *Job) AwaitMaps(percent float64) {
@@ -81,10 +68,12 @@ func (j *Job) Succeeds() {
 func (j *Job) await(what string, so func(*wire.JobStatus) bool) {
 	j.c.t.Helper()
 	j.c.await(what+" of "+j.id, func(ctx context.Context) bool {
-		if !j.refresh(ctx) {
-			return false
+		status, err := j.c.rig.Client().Job(ctx, j.id, true)
+		if err != nil {
+			return false // no master answers
 		}
-		switch j.status.State {
+		j.status = status
+		switch status.State {
 		case wire.JobState_FAILED, wire.JobState_KILLED:
 			j.c.t.Fatalf("%s is %v: %s", j.id, j.status.State, j.status.Cause)
 		case wire.JobState_SUCCEEDED:
@@ -96,12 +85,7 @@ func (j *Job) await(what string, so func(*wire.JobStatus) bool) {
 
 // Again returns how many attempts tasks have made beyond their first, as of the latest
 // status.
-func (j *Job) Again() (n int) {
-	for _, t := range j.status.GetTasks() {
-		n += max(0, len(t.Attempts)-1)
-	}
-	return n
-}
+func (j *Job) Again() int { return testcluster.ExtraAttempts(j.status) }
 
 // SameAsUndisturbed runs the same command line in this process as an undisturbed run, with
 // another output directory. It compares the output files of both runs byte by byte.
@@ -115,7 +99,13 @@ func (j *Job) SameAsUndisturbed() {
 	if code := mr.Run(j.c.t.Context(), j.program, line, &stderr, &stderr); code != mr.ExitDone {
 		j.c.t.Fatalf("undisturbed run: exit code %d\n%s", code, stderr.String())
 	}
-	sameFiles(j.c, out, want)
+	written, err := testcluster.ReadOutput(out)
+	j.c.noError("output", err)
+	expected, err := testcluster.ReadOutput(want)
+	j.c.noError("undisturbed run", err)
+	if _, wrong := written.Compare(expected); len(wrong) > 0 {
+		j.c.t.Errorf("%s: %s", out, strings.Join(wrong, "; "))
+	}
 }
 
 // withoutSleep removes the property that delays each record without changing the output.
@@ -128,33 +118,4 @@ func withoutSleep(args []string) (out []string) {
 		out = append(out, args[i])
 	}
 	return out
-}
-
-// sameFiles fails the test if two local output directories differ.
-func sameFiles(c *C, got, want string) {
-	c.t.Helper()
-	names := func(dir string) (names []string) {
-		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-			if err == nil && d.Type().IsRegular() && !strings.HasPrefix(d.Name(), ".") {
-				name, _ := filepath.Rel(dir, path) // cannot fail: path is below dir
-				names = append(names, name)
-			}
-			return err
-		})
-		c.noError("output", err)
-		return names
-	}
-	if g, w := names(got), names(want); !slices.Equal(g, w) {
-		c.t.Errorf("%s has %q, an undisturbed run %q", got, g, w)
-		return
-	}
-	for _, name := range names(want) {
-		g, err := os.ReadFile(filepath.Join(got, name))
-		c.noError("output", err)
-		w, err := os.ReadFile(filepath.Join(want, name))
-		c.noError("output", err)
-		if !bytes.Equal(g, w) {
-			c.t.Errorf("%s of %s has %d bytes that differ from the %d of an undisturbed run", name, got, len(g), len(w))
-		}
-	}
 }

@@ -20,7 +20,7 @@ func (b *body) applyDelta(delta cluster.Delta) {
 		switch {
 		case b.cfg.InjectFaults == nil:
 		case known.Lost:
-			b.endExpiredAttempts(m)
+			b.endAttemptsOn(m)
 		case m.silentSince == 0 && m.knownInstance == m.instance:
 			b.sessionStarted(m, known)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim/workload"
@@ -120,27 +121,18 @@ func (c *Config) ensureDefaults() {
 
 // validate reports every error of a configuration with its defaults.
 func (c *Config) validate() error {
-	var errs []error
-	invalid := func(format string, args ...any) { errs = append(errs, fmt.Errorf("sim: "+format, args...)) }
-	if c.Machines < 1 {
-		invalid("%d machines; expected at least 1", c.Machines)
-	}
-	if c.MapSlots+c.ReduceSlots == 0 {
-		invalid("machines without slots; expected at least one map or reduce slot")
-	}
-	if c.Racks < 1 || c.Replication < 0 || c.ReportInterval < 0 || c.Expiry < 0 || c.StarvationLimit < 0 {
-		invalid("%d racks, %d copies, report interval %d ms, expiry %d ms, starvation after %d ms: none may be negative",
-			c.Racks, c.Replication, c.ReportInterval, c.Expiry, c.StarvationLimit)
-	}
-	if min(int64(c.Masters), c.ElectionTime, c.CommitTime) < 0 {
-		invalid("%d masters, elections of %d ms, commits of %d ms for each part: none may be negative", c.Masters, c.ElectionTime, c.CommitTime)
-	}
-	if min(c.RemoteRate, c.ShuffleRate, c.Costs.DiskRate, c.Costs.TaskBytes, c.Costs.SplitMillis) < 0 {
-		invalid("rates of %d, %d and %d bytes/s, tasks of %d bytes, %d ms to publish a split: none may be negative",
-			c.RemoteRate, c.ShuffleRate, c.Costs.DiskRate, c.Costs.TaskBytes, c.Costs.SplitMillis)
-	}
-	if c.MemoryMB < 0 || c.MemoryMB > workload.MaxMemoryMB {
-		invalid("machines of %d MiB; expected 0 to %d", c.MemoryMB, int64(workload.MaxMemoryMB))
+	errs := []error{
+		validate.That(c.Machines >= 1, "sim: %d machines; expected at least 1", c.Machines),
+		validate.That(c.MapSlots+c.ReduceSlots > 0, "sim: machines without slots; expected at least one map or reduce slot"),
+		validate.That(c.Racks >= 1 && c.Replication >= 0 && min(c.ReportInterval, c.Expiry, c.StarvationLimit) >= 0,
+			"sim: %d racks, %d copies, report interval %d ms, expiry %d ms, starvation after %d ms: none may be negative",
+			c.Racks, c.Replication, c.ReportInterval, c.Expiry, c.StarvationLimit),
+		validate.That(min(int64(c.Masters), c.ElectionTime, c.CommitTime) >= 0,
+			"sim: %d masters, elections of %d ms, commits of %d ms for each part: none may be negative", c.Masters, c.ElectionTime, c.CommitTime),
+		validate.That(min(c.RemoteRate, c.ShuffleRate, c.Costs.DiskRate, c.Costs.TaskBytes, c.Costs.SplitMillis) >= 0,
+			"sim: rates of %d, %d and %d bytes/s, tasks of %d bytes, %d ms to publish a split: none may be negative",
+			c.RemoteRate, c.ShuffleRate, c.Costs.DiskRate, c.Costs.TaskBytes, c.Costs.SplitMillis),
+		validate.That(c.MemoryMB >= 0 && c.MemoryMB <= workload.MaxMemoryMB, "sim: machines of %d MiB; expected 0 to %d", c.MemoryMB, int64(workload.MaxMemoryMB)),
 	}
 	for _, f := range c.Failures {
 		errs = append(errs, f.validate(c.Machines))

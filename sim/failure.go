@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -32,26 +33,14 @@ func (f Failure) String() string {
 
 // validate checks a failure for a cluster of the given number of machines.
 func (f Failure) validate(nodes int) error {
-	var errs []error
-	invalid := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("sim: %v: "+format, append([]any{f}, args...)...))
-	}
-	if f.Machine < 0 || f.Machine >= nodes {
-		invalid("there are machines %s to %s", MachineName(0), MachineName(nodes-1))
-	}
-	if f.At < 0 || f.BackAfter < 0 {
-		invalid("times may not be negative")
-	}
-	if f.Job == "" && (f.Phase != "" || f.Percent != 0) {
-		invalid("phase without a job: %q and %v %%", f.Phase, f.Percent)
-	}
-	if f.Job != "" && f.Phase != "map" && f.Phase != "reduce" {
-		invalid("the phase is map or reduce")
-	}
-	if f.Job != "" && !(f.Percent >= 0 && f.Percent <= 100) {
-		invalid("expected 0 to 100 %%")
-	}
-	return errors.Join(errs...)
+	timed := f.Job == ""
+	return errors.Join(
+		validate.That(f.Machine >= 0 && f.Machine < nodes, "sim: %v: there are machines %s to %s", f, MachineName(0), MachineName(nodes-1)),
+		validate.That(f.At >= 0 && f.BackAfter >= 0, "sim: %v: times may not be negative", f),
+		validate.That(!timed || f.Phase == "" && f.Percent == 0, "sim: %v: phase without a job: %q and %v %%", f, f.Phase, f.Percent),
+		validate.That(timed || f.Phase == "map" || f.Phase == "reduce", "sim: %v: the phase is map or reduce", f),
+		validate.That(timed || f.Percent >= 0 && f.Percent <= 100, "sim: %v: expected 0 to 100 %%", f),
+	)
 }
 
 // validateTriggers reports failures that wait for a job or phase that the workload does not

@@ -37,21 +37,16 @@ func (b *body) submit(in *workload.Job) {
 	j := &job{in: in, checkpoints: make(map[cluster.TaskID]savedTask), lostSince: make(map[cluster.TaskID]int64)}
 	b.submitted = append(b.submitted, j)
 	j.failures = slices.DeleteFunc(slices.Clone(b.cfg.Failures), func(f Failure) bool { return f.Job != in.ID })
-	slowStart := in.SlowStart
-	if slowStart < 0 {
-		slowStart = defaultSlowStart
-	}
 	b.request(cluster.SubmitJob{Spec: cluster.JobSpec{
 		Name: in.ID, User: in.User, Pool: in.Pool, Priority: in.Priority,
 		Graph:       b.graph(in),
 		MemoryMB:    in.EffectiveMemoryMB(),
-		MaxAttempts: [2]int{maxAttempts, maxAttempts}, SlowStartPPM: int(slowStart * 1e6),
+		MaxAttempts: [2]int{maxAttempts, maxAttempts}, SlowStartPPM: int(in.EffectiveSlowStart() * 1e6),
 		MaxMachineFailures: maxMachineFailures, FailureDecayMillis: failureDecay,
 	}})
 }
 
 const (
-	defaultSlowStart   = 0.05    // as mapreduce.job.reduce.slowstart.completedmaps
 	maxAttempts        = 4       // as mapreduce.map.maxattempts
 	maxMachineFailures = 3       // as mapreduce.job.maxtaskfailures.per.tracker
 	failureDecay       = 600_000 // ms, as hammr.job.fault.decay

@@ -102,11 +102,8 @@ func (b *body) failMachine(m *machine, back int64, keeps bool) {
 	m.dead = true
 	b.markSilent(m)
 	record := b.noteFailure(m)
-	for _, a := range m.running {
-		b.stall(a)
-		a.ended = true
-	}
-	m.running, m.leavingAt, m.diskBusyUntil = nil, [2][]int64{}, 0
+	b.endAttemptsOn(m)
+	m.leavingAt, m.diskBusyUntil = [2][]int64{}, 0
 	if back > 0 {
 		b.queue.plan(b.now+back, func() {
 			m.dead, record.Back = false, b.time()

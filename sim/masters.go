@@ -126,16 +126,23 @@ func (b *body) appendLog(batch []cluster.Entry) error {
 	case delay == 0:
 		return b.apply(batch)
 	default:
-		term := b.term()
 		b.masters.writing = batch
-		b.queue.plan(b.now+delay, func() {
-			if b.hasLeader() && b.term() == term {
-				b.masters.writing = nil
-				b.err = b.apply(batch)
-			}
+		b.planAsLeader(delay, func() {
+			b.masters.writing = nil
+			b.err = b.apply(batch)
 		})
 	}
 	return nil
+}
+
+// planAsLeader calls do after some ms, unless the leader of now has been lost by then.
+func (b *body) planAsLeader(after int64, do func()) {
+	term := b.term()
+	b.queue.plan(b.now+after, func() {
+		if b.hasLeader() && b.term() == term {
+			do()
+		}
+	})
 }
 
 // hitAppend makes all masters reach AtAppend, and returns the delay of the leader.
@@ -168,15 +175,7 @@ func (b *body) commit(j *job) {
 
 // commitStep does the next step of a commit: it begins, renames a part, or ends.
 func (b *body) commitStep(j *job, place Failpoint, part int) {
-	term := b.term()
 	effect := b.hitFailpoint(FailpointHit{Failpoint: place, Master: b.masters.leader})
-	next := func(after int64, do func()) {
-		b.queue.plan(b.now+after, func() {
-			if b.hasLeader() && b.term() == term {
-				do()
-			}
-		})
-	}
 	parts := len(j.in.Reduces)
 	if parts == 0 {
 		parts = len(j.in.Maps)
@@ -186,11 +185,11 @@ func (b *body) commitStep(j *job, place Failpoint, part int) {
 	case effect.Fail != "":
 		b.request(cluster.FailJob{Job: j.id, Cause: effect.Fail})
 	case place == AtCommitEnd:
-		next(effect.Delay, func() { b.request(cluster.CommitJob{Job: j.id}) })
+		b.planAsLeader(effect.Delay, func() { b.request(cluster.CommitJob{Job: j.id}) })
 	case place == AtCommitBegin:
-		next(effect.Delay, func() { b.commitStep(j, AtCommitFile, 0) })
+		b.planAsLeader(effect.Delay, func() { b.commitStep(j, AtCommitFile, 0) })
 	default:
-		next(effect.Delay+b.cfg.CommitTime, func() {
+		b.planAsLeader(effect.Delay+b.cfg.CommitTime, func() {
 			j.partsCommitted = max(j.partsCommitted, part+1)
 			if part+1 < parts {
 				b.commitStep(j, AtCommitFile, part+1)

@@ -50,8 +50,8 @@ func (b *body) partition(m *machine) (end func()) {
 	}
 }
 
-// endExpiredAttempts ends what runs on a machine that was declared lost but is up.
-func (b *body) endExpiredAttempts(m *machine) {
+// endAttemptsOn ends what runs on a machine that has failed, or was declared lost but is up.
+func (b *body) endAttemptsOn(m *machine) {
 	for _, a := range m.running {
 		b.stall(a)
 		a.ended = true

@@ -11,7 +11,6 @@ import (
 
 	orders "github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
-
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"
@@ -185,8 +184,7 @@ func flap(ctx context.Context, r *run) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	end := time.Now().Add(r.Duration)
-	feeding := make(chan error, 1)
-	go func() { feeding <- r.feed(ctx, r.mixedJob(), 3, end) }()
+	fed := r.feed(ctx, r.mixedJob(), end)
 	rng := rand.New(rand.NewPCG(r.Seed, 1))
 	for time.Now().Before(end) {
 		r.disturb(rng)
@@ -194,7 +192,7 @@ func flap(ctx context.Context, r *run) error {
 			return err
 		}
 	}
-	err := <-feeding
+	err := fed()
 	return errors.Join(err, r.addLoopTurn(ctx))
 }
 
@@ -226,8 +224,7 @@ func mixed(ctx context.Context, r *run) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	end := time.Now().Add(r.Duration)
-	feeding := make(chan error, 1)
-	go func() { feeding <- r.feed(ctx, r.mixedJob(), 3, end) }()
+	fed := r.feed(ctx, r.mixedJob(), end)
 	rng := rand.New(rand.NewPCG(r.Seed, 2))
 	period := min(max(r.Duration/6, 5*time.Second), 30*time.Second)
 	third, faults := time.Now().Add(r.Duration/3), time.Now().Add(period/2)
@@ -250,7 +247,7 @@ func mixed(ctx context.Context, r *run) error {
 			return err
 		}
 	}
-	if err := <-feeding; err != nil {
+	if err := fed(); err != nil {
 		return err
 	}
 	r.result.add("faults of leaders", float64(kills), "")

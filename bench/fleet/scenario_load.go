@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/bench"
+	"github.com/hammr/hammr/internal/procfs"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
@@ -15,9 +15,25 @@ type window struct {
 	run            *run
 	leader         string
 	began          time.Time
-	usage          bench.Process
+	usage          procfs.Process
 	received, sent int64
 	starts, ends   int64
+}
+
+// measure measures the leader for Options.Duration, and profiles it if a profile is wanted.
+func (r *run) measure(ctx context.Context) (x rates, err error) {
+	profiled := r.profileFor(ctx, min(r.Duration/2, 30*time.Second))
+	w, err := r.openWindow(ctx)
+	if err == nil {
+		err = syncutil.Sleep(ctx, r.Duration)
+	}
+	if err == nil {
+		x, err = w.close(ctx)
+	}
+	if err != nil {
+		return x, err
+	}
+	return x, profiled()
 }
 
 func (r *run) openWindow(ctx context.Context) (w *window, err error) {
@@ -80,21 +96,11 @@ func throughput(ctx context.Context, r *run) error {
 	job := Job{Maps: max(slots, r.Rate*5), Map: Span{task / 2, task * 3 / 2}} // so that ends are spread over time
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	feeding := make(chan error, 1)
-	end := time.Now().Add(r.Duration + 2*task)
-	go func() { feeding <- r.feed(ctx, job, 3, end) }()
+	fed := r.feed(ctx, job, time.Now().Add(r.Duration+2*task))
 	if err := r.awaitCount(ctx, &r.fleet.counts.starts, 0, slots+slots/10); err != nil {
 		return err
 	}
-	profiled := r.profileFor(ctx, min(r.Duration/2, 30*time.Second))
-	w, err := r.openWindow(ctx)
-	if err != nil {
-		return err
-	}
-	if err := syncutil.Sleep(ctx, r.Duration); err != nil {
-		return err
-	}
-	x, err := w.close(ctx)
+	x, err := r.measure(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,15 +118,19 @@ func throughput(ctx context.Context, r *run) error {
 	if err := r.addLoopTurn(ctx); err != nil {
 		return err
 	}
-	if err := profiled(); err != nil {
-		return err
-	}
-	return <-feeding
+	return fed()
 }
 
-// feed keeps a number of jobs in the cluster until a time, and waits for all of them.
-func (r *run) feed(ctx context.Context, job Job, atOnce int, until time.Time) error {
-	slots, errs := make(chan struct{}, atOnce), make(chan error)
+// feed keeps three jobs in the cluster until a time. It returns a function that waits for all of
+// them.
+func (r *run) feed(ctx context.Context, job Job, until time.Time) (wait func() error) {
+	done := make(chan error, 1)
+	go func() { done <- r.submitUntil(ctx, job, until) }()
+	return func() error { return <-done }
+}
+
+func (r *run) submitUntil(ctx context.Context, job Job, until time.Time) error {
+	slots, errs := make(chan struct{}, 3), make(chan error)
 	jobs := 0
 	var failed error
 	for time.Now().Before(until) && failed == nil {
@@ -171,15 +181,7 @@ func running(ctx context.Context, r *run) error {
 	if err := syncutil.Sleep(ctx, 3*time.Second); err != nil { // the starts are over
 		return err
 	}
-	profiled := r.profileFor(ctx, min(r.Duration/2, 30*time.Second))
-	w, err := r.openWindow(ctx)
-	if err != nil {
-		return err
-	}
-	if err := syncutil.Sleep(ctx, r.Duration); err != nil {
-		return err
-	}
-	x, err := w.close(ctx)
+	x, err := r.measure(ctx)
 	if err != nil {
 		return err
 	}
@@ -189,9 +191,6 @@ func running(ctx context.Context, r *run) error {
 	r.result.add("master sends", x.received/1e6, "MB/s")
 	r.result.add("leader's resident memory", mebibytes(x.resident), "MiB")
 	if err := r.addLoopTurn(ctx); err != nil {
-		return err
-	}
-	if err := profiled(); err != nil {
 		return err
 	}
 	for _, id := range ids {

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"time"
 
+	"github.com/hammr/hammr/bench/data"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
@@ -16,7 +20,7 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// Calibration compares the simulator with a real cluster. It runs a plan on a cluster of this
+// Calibrate compares the simulator with a real cluster. It runs plans on clusters of this
 // machine under several policies, simulates the histories of these runs, and reports the errors
 // of the predicted sojourn times.
 //
@@ -31,12 +35,16 @@ import (
 //
 // The error of a job is (predicted − real) / real of its sojourn time. A control with jobs
 // that compute shows how much of the error is due to slots that share cores, which the
-// simulator does not model.
-type Calibration struct {
-	Hammr    string // file of the hammr program
-	Work     string // directory for the clusters; each is removed when it ends
-	Policies []string
-	Logf     func(format string, args ...any)
+// simulator does not model. plan names the plan to run, sleeping or busy; "" is both. N is the size
+// of the text of the second, in MiB.
+func (b Bench) Calibrate(ctx context.Context, plan string, policies []string) (tables.Results, error) {
+	text := filepath.Join(b.Work, "text")
+	if err := os.WriteFile(text, data.Text(b.N<<20, 100_003), 0o666); err != nil {
+		return tables.Results{}, err
+	}
+	plans := slices.DeleteFunc([]Plan{sleepingCalibration(), busyCalibration(text)}, func(p Plan) bool { return plan != "" && plan != p.Name })
+	predicted, err := b.predict(ctx, plans, policies)
+	return calibrationResults(predicted), err
 }
 
 // The cluster is small enough for one machine, and large enough that jobs compete for slots.
@@ -53,14 +61,13 @@ type Predicted struct {
 	Real, Replay, Forecast int64
 }
 
-// Run runs the plans, each under every policy on a cluster of its own. With an error it returns
-// what was predicted before.
-func (c Calibration) Run(ctx context.Context, plans ...Plan) (all []Predicted, err error) {
+// predict runs the plans, each under every policy on a cluster of its own.
+func (b Bench) predict(ctx context.Context, plans []Plan, policies []string) (all []Predicted, err error) {
 	for _, plan := range plans {
 		var first *workload.Workload
-		for _, policy := range c.Policies {
-			c.Logf("%s under %s: %d jobs on %d tasknodes", plan.Name, policy, len(plan.Jobs), calibrationNodes)
-			w, err := c.play(ctx, plan, policy)
+		for _, policy := range policies {
+			b.Logf("%s under %s: %d jobs on %d tasknodes", plan.Name, policy, len(plan.Jobs), calibrationNodes)
+			w, err := b.playPlan(ctx, plan, policy)
 			if err != nil {
 				return all, fmt.Errorf("%s under %s: %w", plan.Name, policy, err)
 			}
@@ -83,12 +90,12 @@ func (c Calibration) Run(ctx context.Context, plans ...Plan) (all []Predicted, e
 	return all, nil
 }
 
-// play runs a plan on a cluster, and returns its history, with the jobs in the order of the plan. Outputs go to
+// playPlan runs a plan on a cluster, and returns its history, with the jobs in the order of the plan. Outputs go to
 // the directory of the cluster, so that plans can run again.
-func (c Calibration) play(ctx context.Context, plan Plan, policy string) (w *workload.Workload, err error) {
-	dir := filepath.Join(c.Work, plan.Name, policy)
+func (b Bench) playPlan(ctx context.Context, plan Plan, policy string) (w *workload.Workload, err error) {
+	dir := filepath.Join(b.Work, plan.Name, policy)
 	cluster, err := Start(ctx, Config{
-		Hammr: c.Hammr, Dir: dir, Policy: policy, Conf: calibrationConf(policy),
+		Hammr: b.Hammr, Dir: dir, Policy: policy, Conf: calibrationConf(policy),
 		Tasknodes: calibrationNodes, MapSlots: calibrationMaps, ReduceSlots: calibrationReduces,
 	})
 	if err != nil {
@@ -131,8 +138,8 @@ func calibrationOf(ctx context.Context, w *workload.Workload, policy string) (*s
 	return r, nil
 }
 
-// CalibrationResults has a line for each job and policy, and a summary for each policy.
-func CalibrationResults(all []Predicted) tables.Results {
+// calibrationResults has a line for each job and policy, and a summary for each policy.
+func calibrationResults(all []Predicted) tables.Results {
 	seconds := func(ms int64) float64 { return float64(ms) / 1000 }
 	r := tables.Results{
 		Samples: tables.New("plan", "policy", "job", "real_s|%.3f", "replay_s|%.3f", "forecast_s|%.3f", "replay_error|%.4f", "forecast_error|%.4f"),
@@ -172,4 +179,61 @@ func (p *predictions) add(ms int64, off float64) {
 	p.sum += ms
 	p.errors += math.Abs(off)
 	p.worst = max(p.worst, math.Abs(off))
+}
+
+// jobShape is a job of tasks that sleep.
+type jobShape struct {
+	at, maps, mapMillis, reduces, reduceMillis int
+}
+
+// calibrationJobs is a mixed workload for six map slots and three reduce slots: long jobs come first and occupy
+// all slots, so policies differ in the job that they serve next. Its tasks sleep for each record, so that jobs
+// compete for slots and not for the cores of this machine.
+var calibrationJobs = []jobShape{
+	{at: 0, maps: 36, mapMillis: 3000, reduces: 3, reduceMillis: 4000},
+	{at: 2, maps: 2, mapMillis: 1500, reduces: 1, reduceMillis: 1000},
+	{at: 4, maps: 12, mapMillis: 2000, reduces: 2, reduceMillis: 2000},
+	{at: 7, maps: 1, mapMillis: 2500},
+	{at: 9, maps: 24, mapMillis: 1500, reduces: 3, reduceMillis: 1500},
+	{at: 12, maps: 3, mapMillis: 1000, reduces: 1, reduceMillis: 1500},
+	{at: 15, maps: 6, mapMillis: 4000, reduces: 1, reduceMillis: 3000},
+	{at: 18, maps: 1, mapMillis: 1000},
+	{at: 22, maps: 10, mapMillis: 1500, reduces: 2, reduceMillis: 1000},
+	{at: 26, maps: 2, mapMillis: 3000},
+}
+
+// sleepingCalibration returns the plan of jobs whose tasks sleep.
+func sleepingCalibration() Plan {
+	p := Plan{Name: "sleeping"}
+	for i, s := range calibrationJobs {
+		name := fmt.Sprintf("sleep%02d", i)
+		p.Jobs = append(p.Jobs, Job{
+			Name: name, At: time.Duration(s.at) * time.Second,
+			Args: []string{
+				"sleep", "-D", "mapreduce.job.name=" + name, "-m", strconv.Itoa(s.maps), "-mt", strconv.Itoa(s.mapMillis),
+				"-r", strconv.Itoa(s.reduces), "-rt", strconv.Itoa(s.reduceMillis),
+			},
+		})
+	}
+	return p
+}
+
+// busyCalibration returns the control: jobs that count the words of a text. The cores of this
+// machine, which all slots share, bound their speed. Each job writes to a directory with the
+// job's name.
+func busyCalibration(text string) Plan {
+	const splitBytes = 16 << 20
+	p := Plan{Name: "busy"}
+	for i, at := range []int{0, 1, 3, 6} {
+		name := fmt.Sprintf("count%02d", i)
+		p.Jobs = append(p.Jobs, Job{
+			Name: name, At: time.Duration(at) * time.Second,
+			Args: []string{
+				"wordcount", "-D", "mapreduce.job.name=" + name, "-D", "mapreduce.job.reduces=2",
+				"-D", "mapreduce.input.fileinputformat.split.maxsize=" + strconv.Itoa(splitBytes>>(i%2)), text,
+			},
+			Out: name,
+		})
+	}
+	return p
 }

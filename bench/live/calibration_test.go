@@ -7,7 +7,7 @@ import (
 )
 
 func TestErrorsOfPredictions(t *testing.T) {
-	r := CalibrationResults([]Predicted{
+	r := calibrationResults([]Predicted{
 		{"p", "fifo", "a", 10_000, 11_000, 10_000},
 		{"p", "fifo", "b", 20_000, 15_000, 20_000},
 	})
@@ -33,7 +33,7 @@ func TestErrorsOfPredictions(t *testing.T) {
 // slots can do at once, by jobs that differ.
 func TestSleepingCalibration(t *testing.T) {
 	last := time.Duration(0)
-	for _, j := range SleepingCalibration().Jobs {
+	for _, j := range sleepingCalibration().Jobs {
 		if j.At < last || j.Args[0] != "sleep" {
 			t.Errorf("job %+v behind one at %v", j, last)
 		}

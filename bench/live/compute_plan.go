@@ -35,7 +35,7 @@ func (r *Runner) computePlan(ctx context.Context, c *Cluster, w *workload.Worklo
 		}
 		r.Logf("maps compute at %.1f MB/s", r.mapRate/1e6)
 	}
-	p = Plan{Name: w.Name, About: "tasks that keep the cores of this machine busy"}
+	p = Plan{Name: w.Name}
 	for i := range w.Jobs {
 		j := &w.Jobs[i]
 		in := filepath.Join(dir, fileName(j.ID))

@@ -16,8 +16,7 @@
 //
 //	Runner            trials of package paper, scaled to one machine (scale.go)
 //	Replay            any workload of the simulator, by sleeping or sorting jobs
-//	PreemptionBench   sojourn times of two jobs under wait, kill and work-conserving modes
-//	PreemptionLatency ms from an order of preemption to the start of the waiting job
+//	Bench             measurements of preemption, recovery, failover and of the simulator's error
 //
 // Results of a run have the type of the simulator's results, so that tables, pictures and
 // comparisons are the same for both.

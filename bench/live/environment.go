@@ -2,9 +2,7 @@ package live
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/bench"
+	"github.com/hammr/hammr/internal/jsonfile"
 )
 
 // Environment describes the machine, the version and the settings of a run. A value that the
@@ -53,14 +52,7 @@ func version() string {
 
 // Write writes environment.json into a directory.
 func (e Environment) Write(dir string) error {
-	data, err := json.MarshalIndent(e, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "environment.json"), append(data, '\n'), 0o666); err != nil {
-		return fmt.Errorf("environment: %w", err)
-	}
-	return nil
+	return jsonfile.Write(filepath.Join(dir, "environment.json"), e, 0o666)
 }
 
 // Markdown returns the environment as a list. An empty value is shown as unknown.

@@ -12,21 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sim"
 )
-
-// Failure is the loss of a machine: its tasknode with all tasks, and its DataNode if there
-// is HDFS, are killed. The failure happens at a given time, or when a job has made some
-// progress.
-//
-// It corresponds to sim.Failure, but its times are wall-clock times.
-type Failure struct {
-	Machine int           // number of the machine, from 0
-	At      time.Duration // since the start of the run, or with Job since the job made the progress
-
-	Job     string // name of the job whose progress triggers the failure; "" for none
-	Phase   string // "map" or "reduce"
-	Percent float64
-}
 
 // LostMachine is a machine that has failed. Its tasks end with its tasknode. Only the next
 // trial starts the machine again.
@@ -38,9 +25,10 @@ type LostMachine struct {
 // progressInterval is the time between two checks of the progress of jobs.
 const progressInterval = 200 * time.Millisecond
 
-// startFailures makes machines fail from now on. end waits until all of them have failed or
+// startFailures makes machines fail from now on, at wall-clock times: its tasknode with all tasks,
+// and its DataNode if there is HDFS, are killed. end waits until all of them have failed or
 // ctx has ended. There is one goroutine for each failure.
-func (c *Cluster) startFailures(ctx context.Context, failures []Failure, begin time.Time) (end func() ([]LostMachine, error)) {
+func (c *Cluster) startFailures(ctx context.Context, failures []sim.Failure, begin time.Time) (end func() ([]LostMachine, error)) {
 	var all sync.WaitGroup
 	lost := make([]*LostMachine, len(failures))
 	errs := make([]error, len(failures))
@@ -62,7 +50,7 @@ func (c *Cluster) startFailures(ctx context.Context, failures []Failure, begin t
 
 // failWhen makes a machine fail when its failure is due. It returns nil if ctx ends before.
 // The time of a failure with a job counts from the moment of its progress.
-func (c *Cluster) failWhen(ctx context.Context, f Failure, begin time.Time) (*LostMachine, error) {
+func (c *Cluster) failWhen(ctx context.Context, f sim.Failure, begin time.Time) (*LostMachine, error) {
 	reached, err := c.awaitProgress(ctx, f)
 	if err != nil || !reached {
 		return nil, err
@@ -73,20 +61,20 @@ func (c *Cluster) failWhen(ctx context.Context, f Failure, begin time.Time) (*Lo
 	select {
 	case <-ctx.Done():
 		return nil, nil
-	case <-time.After(time.Until(begin.Add(f.At))):
+	case <-time.After(time.Until(begin.Add(time.Duration(f.At) * time.Millisecond))):
 	}
 	return c.fail(ctx, f.Machine)
 }
 
 // awaitProgress waits until the job of a failure has made the required progress. It reports
 // false if ctx ends before.
-func (c *Cluster) awaitProgress(ctx context.Context, f Failure) (reached bool, err error) {
+func (c *Cluster) awaitProgress(ctx context.Context, f sim.Failure) (reached bool, err error) {
 	if f.Job == "" {
 		return true, nil
 	}
 	err = syncutil.Poll(ctx, progressInterval, func(ctx context.Context) (bool, error) {
 		jobs, err := c.Client().Jobs(ctx, false)
-		return slices.ContainsFunc(jobs, f.reached), err
+		return slices.ContainsFunc(jobs, func(j *wire.JobStatus) bool { return madeProgress(f, j) }), err
 	})
 	if ctx.Err() != nil {
 		return false, nil
@@ -94,10 +82,10 @@ func (c *Cluster) awaitProgress(ctx context.Context, f Failure) (reached bool, e
 	return err == nil, err
 }
 
-// reached reports whether a job has made the progress that a failure waits for. For maps
+// madeProgress reports whether a job has made the progress that a failure waits for. For maps
 // finished tasks count; for reduces the work after the shuffle counts. The progress of a
 // reduce includes its copy phase up to ReducePhaseStart, which is taken out here.
-func (f Failure) reached(j *wire.JobStatus) bool {
+func madeProgress(f sim.Failure, j *wire.JobStatus) bool {
 	switch {
 	case j.Name != f.Job || j.Maps == 0:
 		return false

@@ -138,7 +138,7 @@ func (g *hdfsInput) output(t paper.Trial, job string) string {
 // plan returns a workload whose maps read blocks. The hosts of blocks are read after the
 // write, since HDFS chooses them.
 func (g *hdfsInput) plan(ctx context.Context, t paper.Trial, w *workload.Workload, s Scale) (Plan, error) {
-	p := Plan{Name: w.Name, About: "tasks that read a block of HDFS, and sleep for each record"}
+	p := Plan{Name: w.Name}
 	for i := range w.Jobs {
 		j := s.reading(&w.Jobs[i])
 		in, err := g.input(ctx, t, j)

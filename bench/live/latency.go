@@ -4,19 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sim/tables"
 )
 
-// PreemptionLatency measures the time from an order that takes a slot until the master gives
+// Latency measures the time from an order that takes a slot until the master gives
 // the slot to another job. A cluster has one slot, which a long job occupies; a job of
 // higher priority waits for it.
 //
@@ -29,11 +30,22 @@ import (
 //
 // This time is the latency of preemption, because the cluster has only one slot: the waiting
 // job cannot get another one.
-type PreemptionLatency struct {
-	Hammr  string // file of the hammr program
-	Work   string // directory for clusters and for the input of maps that buffer
-	Orders int    // number of orders of each kind
-	Logf   func(format string, args ...any)
+//
+// only is a text in the names of the kinds to measure. The rate of the disk is measured first: it
+// explains long checkpoints.
+func (b Bench) Latency(ctx context.Context, only string) (tables.Results, error) {
+	rate, err := diskRate(b.Work)
+	b.Logf("the disk takes %.0f MB/s", rate/1e6)
+	var all []Latency
+	for _, kind := range OrderKinds {
+		if err == nil && strings.Contains(kind.Name, only) {
+			b.Logf("%s, %d times", kind.Name, b.N)
+			var list []Latency
+			list, err = b.measureOrders(ctx, kind)
+			all = append(all, list...)
+		}
+	}
+	return latencyResults(all, rate), err
 }
 
 // OrderKind is an order to attempts in a phase.
@@ -65,41 +77,24 @@ type Latency struct {
 	Bytes int64 // bytes that the attempt had emitted and buffered when it ended
 }
 
-// Run measures the kinds of orders whose names contain a text. With an error it returns what was
-// measured before. It measures the disk first: its rate explains long checkpoints.
-func (o PreemptionLatency) Run(ctx context.Context, only string) (tables.Results, error) {
-	rate, err := diskRate(o.Work)
-	o.Logf("the disk takes %.0f MB/s", rate/1e6)
-	var all []Latency
-	for _, kind := range OrderKinds {
-		if err == nil && strings.Contains(kind.Name, only) {
-			o.Logf("%s, %d times", kind.Name, o.Orders)
-			var list []Latency
-			list, err = o.measure(ctx, kind)
-			all = append(all, list...)
-		}
-	}
-	return latencyResults(all, rate), err
-}
-
-// measure measures all orders of one kind, on a cluster of its own. Orders follow one
+// measureOrders measures all orders of one kind, on a cluster of its own. Orders follow one
 // another on the same long job, which continues from its checkpoint or in a new attempt
 // each time.
-func (o PreemptionLatency) measure(ctx context.Context, kind OrderKind) (list []Latency, err error) {
+func (b Bench) measureOrders(ctx context.Context, kind OrderKind) (list []Latency, err error) {
 	maps := 1
 	if kind.kind == taskproc.Kind_REDUCE {
 		maps = 3 // two maps of the long job and one of the waiting job
 	}
-	cluster, err := Start(ctx, Config{Hammr: o.Hammr, Dir: filepath.Join(o.Work, "cluster"), Tasknodes: 1, MapSlots: maps, ReduceSlots: 1, Policy: "fifo"})
+	cluster, err := Start(ctx, Config{Hammr: b.Hammr, Dir: filepath.Join(b.Work, "cluster"), Tasknodes: 1, MapSlots: maps, ReduceSlots: 1, Policy: "fifo"})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, cluster.Stop()) }()
-	t := &latencyRun{PreemptionLatency: o, kind: kind, cluster: cluster, client: cluster.Client()}
+	t := &latencyRun{Bench: b, kind: kind, cluster: cluster}
 	if t.long, err = t.submitLong(ctx); err != nil {
 		return nil, err
 	}
-	for n := range o.Orders {
+	for n := range b.N {
 		l, err := t.measureOrder(ctx)
 		if err != nil {
 			return list, fmt.Errorf("%s, order %d: %w", kind.Name, n+1, err)
@@ -111,10 +106,9 @@ func (o PreemptionLatency) measure(ctx context.Context, kind OrderKind) (list []
 
 // latencyRun takes the slot from one long job repeatedly. It belongs to one kind of order.
 type latencyRun struct {
-	PreemptionLatency
+	Bench
 	kind    OrderKind
 	cluster *Cluster
-	client  *remote.Client
 	long    string // id of the long job
 	written int64  // bytes emitted by its ended attempts
 }
@@ -131,7 +125,7 @@ func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
 		return l, err
 	}
 	began := time.Now()
-	if _, err := t.client.Change(ctx, wire.NewChange("attempt.preempt", attempt, t.kind.mode)); err != nil {
+	if _, err := t.cluster.Client().Change(ctx, wire.NewChange("attempt.preempt", attempt, t.kind.mode)); err != nil {
 		return l, err
 	}
 	start, err := t.awaitStart(ctx, waiting)
@@ -146,21 +140,8 @@ func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
 		}
 		l.Bytes = t.written - before
 	}
-	return l, t.await(ctx, "end of "+waiting, func() (bool, error) {
-		j, err := t.client.Job(ctx, waiting, false)
-		return j.GetFinishTime() != 0, err
-	})
+	return l, t.cluster.awaitStep(ctx, "end of "+waiting, waiting, func(j *wire.JobStatus) bool { return j.FinishTime != 0 })
 }
-
-// await waits until cond holds. what describes cond in the error.
-func (t *latencyRun) await(ctx context.Context, what string, cond func() (bool, error)) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, stepTimeout, fmt.Errorf("not within %v: %s", stepTimeout, what))
-	defer cancel()
-	return syncutil.Poll(ctx, 5*time.Millisecond, func(context.Context) (bool, error) { return cond() })
-}
-
-// stepTimeout bounds every wait.
-const stepTimeout = 2 * time.Minute
 
 // minAge is how long an attempt runs before it gets an order, so that the order arrives in
 // the middle of its work. A map that buffers runs longer, so that it has something to write.
@@ -176,57 +157,102 @@ func (t *latencyRun) awaitVictim(ctx context.Context) (attempt string, err error
 	if t.kind.bytes {
 		age = minAgeBuffering
 	}
-	err = t.await(ctx, "an attempt to take the slot from", func() (bool, error) {
-		a, j, err := t.running(ctx, t.long)
-		if a == nil || err != nil || time.Since(time.UnixMilli(a.StartTime)) < age {
-			return false, err
+	err = t.cluster.awaitStep(ctx, "an attempt to take the slot from", t.long, func(j *wire.JobStatus) bool {
+		all := running(j, t.kind.kind)
+		if len(all) == 0 || all[0].Preempting || time.Since(time.UnixMilli(all[0].StartTime)) < age {
+			return false
 		}
-		attempt = a.Id
-		reducing := j.MapsDone == j.Maps && a.ShuffleFinishTime != 0
-		return t.kind.phase == "" || reducing == (t.kind.phase == "reduce"), nil
+		attempt = all[0].Id
+		reducing := j.MapsDone == j.Maps && all[0].ShuffleFinishTime != 0
+		return t.kind.phase == "" || reducing == (t.kind.phase == "reduce")
 	})
 	return attempt, err
-}
-
-// running returns the running attempt of a job; nil if no attempt of the job has the slot.
-func (t *latencyRun) running(ctx context.Context, id string) (*wire.TaskStatus_Attempt, *wire.JobStatus, error) {
-	j, err := t.client.Job(ctx, id, true)
-	for _, task := range j.GetTasks() {
-		for _, a := range task.Attempts {
-			if task.Kind == t.kind.kind && a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended && !a.Preempting {
-				return a, j, err
-			}
-		}
-	}
-	return nil, j, err
 }
 
 // awaitStart waits until the waiting job has the slot. It returns the time from the master's
 // log.
 func (t *latencyRun) awaitStart(ctx context.Context, id string) (at int64, err error) {
-	err = t.await(ctx, "a slot for "+id, func() (bool, error) {
-		j, err := t.client.Job(ctx, id, true)
-		for _, task := range j.GetTasks() {
+	err = t.cluster.awaitStep(ctx, "a slot for "+id, id, func(j *wire.JobStatus) bool {
+		for _, task := range j.Tasks {
 			if task.Kind == t.kind.kind && len(task.Attempts) > 0 {
 				at = task.Attempts[0].StartTime
 			}
 		}
-		return at != 0, err
+		return at != 0
 	})
 	return at, err
 }
 
 // output returns how many bytes the ended maps of the long job have emitted.
 func (t *latencyRun) output(ctx context.Context) (bytes int64, err error) {
-	j, err := t.client.Job(ctx, t.long, false)
-	for _, c := range j.GetCounters() {
-		if (counter.ID{Group: c.Group, Name: c.Name}) == counter.MapOutputBytes {
-			bytes = c.Value
-		}
-	}
-	return bytes, err
+	j, err := t.cluster.Client().Job(ctx, t.long, false)
+	return valueOf(j, counter.MapOutputBytes), err
 }
 
 func (t *latencyRun) submit(ctx context.Context, args ...string) (id string, err error) {
 	return t.cluster.Program().Run(ctx, append([]string{"submit"}, args...)...)
+}
+
+// diskRate returns the bytes a second at which a file in a directory is written and synced.
+// It is measured, since disks differ widely.
+func diskRate(dir string) (rate float64, err error) {
+	const size = 256 << 20
+	path := filepath.Join(dir, "rate")
+	f, err := os.Create(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(path)) }()
+	block := make([]byte, 1<<20)
+	for i := range block {
+		block[i] = byte(i * i)
+	}
+	began := time.Now()
+	for range size / len(block) {
+		if _, err := f.Write(block); err != nil {
+			return 0, err
+		}
+	}
+	if err := f.Sync(); err != nil {
+		return 0, err
+	}
+	return size / time.Since(began).Seconds(), nil
+}
+
+// Allowed returns the bound for an order: the bound of its kind plus the time to write the
+// attempt's buffered bytes at a rate in bytes/s. It returns 0 if the kind has no bound. A
+// slow disk must not make an order look slow.
+func (l Latency) Allowed(rate float64) time.Duration {
+	if l.Kind.Bound == 0 {
+		return 0
+	}
+	return l.Kind.Bound + time.Duration(float64(l.Bytes)/rate*float64(time.Second))
+}
+
+// latencyResults has a line for each order, times in ms, and the percentiles of each kind. P95
+// WITHOUT BYTES is the 95th percentile of the time without the time for writing the bytes.
+// It must be within BOUND.
+func latencyResults(list []Latency, rate float64) tables.Results {
+	r := tables.Results{
+		Samples: tables.New("order", "took_ms", "bytes", "allowed_ms", "rate_bytes_per_s|%.0f"),
+		Summary: tables.New("ORDER|%s", "ORDERS|%d", "P50", "P95", "MAX", "BYTES P50|%d", "P95 WITHOUT BYTES", "BOUND"),
+	}
+	for _, l := range list {
+		r.Samples.Add(l.Kind.Name, l.Took.Milliseconds(), l.Bytes, l.Allowed(rate).Milliseconds(), rate)
+	}
+	for kind, of := range tables.Groups(list, func(l Latency) OrderKind { return l.Kind }) {
+		var took, beyond []time.Duration
+		var bytes []int64
+		for _, l := range of {
+			took, bytes = append(took, l.Took), append(bytes, l.Bytes)
+			beyond = append(beyond, l.Took-time.Duration(float64(l.Bytes)/rate*float64(time.Second)))
+		}
+		bound := "-"
+		if kind.Bound > 0 {
+			bound = kind.Bound.String()
+		}
+		at := func(of []time.Duration, percent int) string { return testcluster.Millis(percentile.Of(of, percent)) }
+		r.Summary.Add(kind.Name, len(of), at(took, 50), at(took, 95), at(took, 100), percentile.Of(bytes, 50), at(beyond, 95), bound)
+	}
+	return r
 }

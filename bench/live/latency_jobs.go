@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/bench/data"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // longSleepMillis is the time in ms of tasks that keep their slot until all orders are
@@ -37,7 +38,7 @@ func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
 	switch {
 	case t.kind.bytes:
 		in, out := filepath.Join(t.Work, "in"), filepath.Join(t.cluster.Dir(), "out")
-		if err := writeLines(in, int64(t.PreemptionLatency.Orders+1)*perOrder); err != nil {
+		if err := writeLines(in, int64(t.N+1)*perOrder); err != nil {
 			return "", err
 		}
 		args := []string{"sort"}
@@ -69,9 +70,8 @@ func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return id, t.await(ctx, id+" waiting for the slot", func() (bool, error) {
-		j, err := t.client.Job(ctx, id, false)
-		return j.GetMaps() > 0 && (reduces == "0" || j.GetMapsDone() == j.GetMaps()), err
+	return id, t.cluster.awaitStep(ctx, id+" waiting for the slot", id, func(j *wire.JobStatus) bool {
+		return j.Maps > 0 && (reduces == "0" || j.MapsDone == j.Maps)
 	})
 }
 

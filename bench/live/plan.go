@@ -2,17 +2,23 @@ package live
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
 )
 
 // Job is a job to submit at a time. Name is the job's name on the master; histories are
@@ -26,13 +32,12 @@ type Job struct {
 	blockHosts blockHosts // hosts of its maps' input; nil if the maps read none
 }
 
-// Plan is a workload of jobs in the order in which they are submitted. Name and About appear
-// in reports.
+// Plan is a workload of jobs in the order in which they are submitted.
 type Plan struct {
-	Name, About string
-	Jobs        []Job
-	Failures    []Failure
-	StopAfter   string // the job at whose end the others are killed; "" to wait for all
+	Name      string
+	Jobs      []Job
+	Failures  []sim.Failure // their times are those of the clock
+	StopAfter string        // the job at whose end the others are killed; "" to wait for all
 }
 
 // Run is the outcome of a plan. It has only the masters' records; Result computes numbers
@@ -205,4 +210,121 @@ func (r *Run) Failed() error {
 		}
 	}
 	return nil
+}
+
+// blockHostsFile is the name of a JSON file. By job name, it lists the machines with the
+// input of each map in order.
+const blockHostsFile = "homes.json"
+
+// Keep copies the histories of a run and the logs of the daemons into a directory, which it
+// creates. If maps have read HDFS, it also writes where their input was. With these files a
+// result can be examined after the cluster is removed.
+func (c *Cluster) Keep(r *Run, dir string) error {
+	files := r.Files
+	logs, err := filepath.Glob(filepath.Join(c.Logs(), "*"))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, name := range append(files[:len(files):len(files)], logs...) {
+		if err := copyFile(name, filepath.Join(dir, filepath.Base(name))); err != nil {
+			return err
+		}
+	}
+	if !r.readsHDFS() {
+		return nil
+	}
+	data, err := json.Marshal(r.blockHosts)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, blockHostsFile), data, 0o666)
+}
+
+// readsHDFS reports whether maps have read blocks.
+func (r *Run) readsHDFS() bool {
+	for _, h := range r.blockHosts {
+		if h != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// copyFile copies a regular file, which may grow meanwhile. It skips everything but regular
+// files.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// A task's sleep is divided into parts, between which it can be preempted.
+const (
+	parts    = 50
+	partMost = 100 * time.Millisecond
+	partLess = 5 * time.Millisecond
+)
+
+// SleepingPlan returns a plan of jobs that sleep. They have as many tasks as the workload,
+// which take the mean of its times divided by fast. Equal tasks are what `hammr run sleep`
+// offers; the spread of task times is lost.
+func SleepingPlan(w *workload.Workload, fast float64) Plan {
+	p := Plan{Name: w.Name}
+	for i := range w.Jobs {
+		p.Jobs = append(p.Jobs, sleepingJob(&w.Jobs[i], fast))
+	}
+	return p
+}
+
+// A task is divided into at least a few records, so that a split or a checkpoint finds a
+// place between two of them.
+func sleepingJob(j *workload.Job, fast float64) Job {
+	mapTime, reduceTime := Mean(j.Maps)/fast, Mean(j.Reduces)/fast
+	longest := time.Duration(max(mapTime, reduceTime) * float64(time.Millisecond))
+	part := min(max(longest/parts, partLess), partMost)
+	args := append([]string{"sleep"}, properties(j)...)
+	args = append(args, "-m", fmt.Sprint(len(j.Maps)), "-mt", fmt.Sprint(int64(mapTime)), "-r", fmt.Sprint(len(j.Reduces)),
+		"-rt", fmt.Sprint(int64(reduceTime)), "-recordt", fmt.Sprint(part.Milliseconds()))
+	return Job{Name: j.ID, At: submitTime(j, fast), Args: args}
+}
+
+// submitTime returns when a job is submitted. It counts from the start of the run.
+func submitTime(j *workload.Job, fast float64) time.Duration {
+	return time.Duration(float64(j.Submit) / fast * float64(time.Millisecond))
+}
+
+// properties returns the properties of a job, whatever its program. A priority that Hadoop
+// does not have becomes Hadoop's highest or lowest.
+func properties(j *workload.Job) (args []string) {
+	set := func(name, value string) { args = append(args, "-D", name+"="+value) }
+	set(conf.JobName, j.ID)
+	set("mapreduce.job.reduce.slowstart.completedmaps", strconv.FormatFloat(j.EffectiveSlowStart(), 'g', -1, 64))
+	if j.Pool != "" {
+		set(conf.JobQueue, j.Pool)
+	}
+	if j.Priority != 0 {
+		set("mapreduce.job.priority", priorities[min(max(j.Priority, -2), 2)+2])
+	}
+	return args
+}
+
+var priorities = [5]string{"VERY_LOW", "LOW", "NORMAL", "HIGH", "VERY_HIGH"}
+
+// Mean returns the mean time of tasks in ms; 0 for none.
+func Mean(tasks []workload.Task) float64 {
+	return float64(workload.Sum(tasks).Millis) / float64(max(len(tasks), 1))
 }

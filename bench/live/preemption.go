@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/sched/registry"
+	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/results"
 	"github.com/hammr/hammr/sim/tables"
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// PreemptionBench compares preemption modes: a high-priority job arrives at a cluster that a
+// Preemption compares preemption modes: a high-priority job arrives at a cluster that a
 // low-priority job has filled, and tasknodes fail when half of the low-priority job's maps
 // or reduces are done. The arms wait for slots, take them by kill, or take them with the
 // work conserved.
@@ -30,13 +31,11 @@ import (
 //	one wave of reduces  reduces of 24 s, all running at once
 //
 // Tasks sleep, so cores do not limit them. The measure is the sojourn time of both jobs. It
-// shows what the urgent job gains and what the other job loses.
-type PreemptionBench struct {
-	Hammr string // file of the hammr program
-	Work  string // directory for clusters
-	Keep  string // directory for histories and logs
-	Runs  int    // repetitions of each
-	Logf  func(format string, args ...any)
+// shows what the urgent job gains and what the other job loses. A cluster that has lost a machine
+// is no longer the same, so no two runs share one.
+func (b Bench) Preemption(ctx context.Context) (tables.Results, error) {
+	list, err := b.comparePreemption(ctx)
+	return preemptionResults(list), err
 }
 
 // preemptionArms are the modes for maps and reduces. "auto" chooses the cheapest mode that
@@ -78,28 +77,21 @@ type PreemptionRun struct {
 	High, Low time.Duration // sojourn times of the two jobs
 }
 
-// Run runs all loads, numbers of failures and arms, each on a cluster of its own, since a
-// cluster that has lost a machine is no longer the same. Each arm runs first equally often.
-// With an error it returns the finished runs. The order of arms rotates from run to run, so
-// that warming up favours none.
-func (c PreemptionBench) Run(ctx context.Context) (tables.Results, error) {
-	list, err := c.runAll(ctx)
-	return preemptionResults(list), err
-}
-
-func (c PreemptionBench) runAll(ctx context.Context) (list []PreemptionRun, err error) {
-	for run := range c.Runs {
+// comparePreemption runs all loads, numbers of failures and arms. The order of arms rotates from
+// run to run, so that each is first equally often, and warming up favours none.
+func (b Bench) comparePreemption(ctx context.Context) (list []PreemptionRun, err error) {
+	for run := range b.N {
 		for load := range preemptionLoads {
 			for failures := range 3 {
 				for turn := range preemptionArms {
 					// Run 0 begins with the first arm, run 1 with the second.
 					arm := (turn + run) % len(preemptionArms)
-					b := PreemptionRun{Load: preemptionLoads[load].name, Failures: failures, Arm: preemptionArms[arm].name, Run: run}
-					c.Logf("%s, %d failures, %s, run %d", b.Load, failures, b.Arm, run+1)
-					if err := c.runOne(ctx, &b, load, preemptionArms[arm].mode); err != nil {
-						return list, fmt.Errorf("%s, %d failures, %s: %w", b.Load, failures, b.Arm, err)
+					r := PreemptionRun{Load: preemptionLoads[load].name, Failures: failures, Arm: preemptionArms[arm].name, Run: run}
+					b.Logf("%s, %d failures, %s, run %d", r.Load, failures, r.Arm, run+1)
+					if err := b.preempt(ctx, &r, load, preemptionArms[arm].mode); err != nil {
+						return list, fmt.Errorf("%s, %d failures, %s: %w", r.Load, failures, r.Arm, err)
 					}
-					list = append(list, b)
+					list = append(list, r)
 				}
 			}
 		}
@@ -116,12 +108,12 @@ const preemptionPools = `<allocations>
 </allocations>
 `
 
-// runOne runs one load under one arm. The failing machines depend on the run and not on the
+// preempt runs one load under one arm. The failing machines depend on the run and not on the
 // arm.
-func (c PreemptionBench) runOne(ctx context.Context, b *PreemptionRun, load int, mode string) (err error) {
+func (b Bench) preempt(ctx context.Context, r *PreemptionRun, load int, mode string) (err error) {
 	l := preemptionLoads[load]
 	cluster, err := Start(ctx, Config{
-		Hammr: c.Hammr, Dir: filepath.Join(c.Work, "cluster"), Tasknodes: 4, MapSlots: 2, ReduceSlots: 2, Pools: []string{"low", "high"},
+		Hammr: b.Hammr, Dir: filepath.Join(b.Work, "cluster"), Tasknodes: 4, MapSlots: 2, ReduceSlots: 2, Pools: []string{"low", "high"},
 		Expiry: time.Second, Policy: "fair", Conf: map[string]string{
 			"mapred.fairscheduler.preemption": strconv.FormatBool(mode != "wait"), registry.ConserveShares: "false", registry.Allocations: preemptionPools,
 			"hammr.scheduler.map-preemption": mode, "hammr.scheduler.reduce-preemption": mode,
@@ -134,15 +126,15 @@ func (c PreemptionBench) runOne(ctx context.Context, b *PreemptionRun, load int,
 	w := &workload.Workload{Name: l.name, Jobs: []workload.Job{l.low, l.high}}
 	w.Jobs[1].Submit = l.late
 	plan := SleepingPlan(w, 1)
-	for i := range b.Failures {
-		plan.Failures = append(plan.Failures, Failure{Machine: (b.Run + i) % 4, Job: "low", Phase: l.phase, Percent: 50})
+	for i := range r.Failures {
+		plan.Failures = append(plan.Failures, sim.Failure{Machine: (r.Run + i) % 4, Job: "low", Phase: l.phase, Percent: 50})
 	}
-	name := fmt.Sprintf("%s-%d-%s-%d", strings.ReplaceAll(b.Load, " ", "-"), b.Failures, b.Arm, b.Run+1)
-	run, err := cluster.play(ctx, plan, filepath.Join(c.Keep, name))
+	name := fmt.Sprintf("%s-%d-%s-%d", strings.ReplaceAll(r.Load, " ", "-"), r.Failures, r.Arm, r.Run+1)
+	run, err := cluster.play(ctx, plan, filepath.Join(b.Keep, "raw", name))
 	if err != nil {
 		return err
 	}
-	b.Low, b.High = sojournOf(run, 0), sojournOf(run, 1)
+	r.Low, r.High = sojournOf(run, 0), sojournOf(run, 1)
 	return nil
 }
 

@@ -1,23 +1,27 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/tables"
 )
 
-// RecoveryBench measures how long tasks that were lost with a machine wait for a slot, and
+// Recovery measures how long tasks that were lost with a machine wait for a slot, and
 // whether they get one local to their input.
 //
 // A cluster of processes has three masters, four tasknodes and a real HDFS with a DataNode
@@ -27,13 +31,11 @@ import (
 //
 // The wait of a task is from the end of its lost attempt, which is when the loss is
 // declared, to the start of the next one. The wait of a failure lasts until all tasks that
-// its job had on the machine run again.
-type RecoveryBench struct {
-	Hammr    string   // file of the hammr program
-	Work     string   // directory for clusters and outputs
-	Policies []string // in the order in which they run
-	Kills    int      // of tasknodes, for each policy and kind of task
-	Logf     func(format string, args ...any)
+// its job had on the machine run again. The HDFS and the input are the same for all policies, so
+// that locality differs by the policy alone.
+func (b Bench) Recovery(ctx context.Context, policies []string) (tables.Results, error) {
+	lost, err := b.loseTasks(ctx, policies)
+	return recoveryResults(lost), err
 }
 
 // The input of each job is a file with a block for each tasknode. Each line has a different word.
@@ -44,14 +46,8 @@ const (
 	recoveryBlock     = recoveryLines * recoveryLineBytes
 )
 
-// Run measures each policy. The HDFS and the input are the same for all policies, so that
-// locality differs by the policy alone. With an error it returns the failures before.
-func (b RecoveryBench) Run(ctx context.Context) (tables.Results, error) {
-	lost, err := b.runAll(ctx)
-	return recoveryResults(lost), err
-}
-
-func (b RecoveryBench) runAll(ctx context.Context) (lost []lostTask, err error) {
+// loseTasks measures each policy.
+func (b Bench) loseTasks(ctx context.Context, policies []string) (lost []lostTask, err error) {
 	g := hdfsInput{hammr: b.Hammr}
 	defer func() { err = errors.Join(err, g.close()) }()
 	if err := g.prepare(ctx, filepath.Join(b.Work, "hdfs"), sim.Config{Machines: recoveryNodes, Replication: 3}, Scale{}); err != nil {
@@ -74,8 +70,8 @@ func (b RecoveryBench) runAll(ctx context.Context) (lost []lostTask, err error) 
 	if err != nil {
 		return nil, err
 	}
-	for _, policy := range b.Policies {
-		m := &recoveryRun{RecoveryBench: b, policy: policy, hosts: hosts}
+	for _, policy := range policies {
+		m := &recoveryRun{Bench: b, policy: policy, hosts: hosts}
 		err := m.run(ctx, &g)
 		if lost = append(lost, m.lost...); err != nil {
 			return lost, fmt.Errorf("%s: %w", policy, err)
@@ -86,7 +82,7 @@ func (b RecoveryBench) runAll(ctx context.Context) (lost []lostTask, err error) 
 
 // recoveryRun is the failures under one policy.
 type recoveryRun struct {
-	RecoveryBench
+	Bench
 	policy  string
 	hosts   blockHosts // of the input of the job of higher priority
 	cluster *Cluster
@@ -105,7 +101,7 @@ func (m *recoveryRun) run(ctx context.Context, g *hdfsInput) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.cluster.Stop()) }()
 	for _, s := range []recoveryScene{mapScene(g.hdfs.URI()), reduceScene()} {
-		for n := range m.Kills {
+		for n := range m.N {
 			lost, err := m.fail(ctx, s)
 			if err != nil {
 				return fmt.Errorf("failure %d of %ss: %w", n+1, s.what, err)
@@ -137,7 +133,7 @@ func (m *recoveryRun) fail(ctx context.Context, s recoveryScene) (lost []lostTas
 			return nil, err
 		}
 		ids = append(ids, id)
-		if err := m.await(ctx, "running tasks of "+id, id, func(j *wire.JobStatus) bool { return len(running(j, s.kind)) >= job.tasks }); err != nil {
+		if err := m.cluster.awaitStep(ctx, "running tasks of "+id, id, func(j *wire.JobStatus) bool { return len(running(j, s.kind)) >= job.tasks }); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +141,7 @@ func (m *recoveryRun) fail(ctx context.Context, s recoveryScene) (lost []lostTas
 	if err != nil {
 		return nil, err
 	}
-	victim := mostFrequent(running(status, s.kind))
+	victim := busiest(running(status, s.kind))
 	killed := time.Now().UnixMilli()
 	if err := m.cluster.Kill(ctx, victim); err != nil {
 		return nil, err
@@ -155,7 +151,7 @@ func (m *recoveryRun) fail(ctx context.Context, s recoveryScene) (lost []lostTas
 	if s.kind == taskproc.Kind_MAP {
 		hosts = m.hosts
 	}
-	err = m.await(ctx, "recovery of "+ids[0], ids[0], func(j *wire.JobStatus) (all bool) {
+	err = m.cluster.awaitStep(ctx, "recovery of "+ids[0], ids[0], func(j *wire.JobStatus) (all bool) {
 		lost, all = recovered(j, victim, killed, hosts)
 		return all
 	})
@@ -169,7 +165,7 @@ func (m *recoveryRun) restore(ctx context.Context, ids []string) error {
 		_ = m.cluster.Client().Kill(ctx, id, "the measurement is over") // the job may have ended
 	}
 	for _, id := range ids {
-		if err := m.await(ctx, "end of "+id, id, func(j *wire.JobStatus) bool { return j.FinishTime > 0 }); err != nil {
+		if err := m.cluster.awaitStep(ctx, "end of "+id, id, func(j *wire.JobStatus) bool { return j.FinishTime > 0 }); err != nil {
 			return err
 		}
 	}
@@ -189,14 +185,6 @@ func (m *recoveryRun) submit(ctx context.Context, j sceneJob) (string, error) {
 		args = append(args, filepath.Join(out, "files"))
 	}
 	return m.cluster.Program().Run(ctx, args...)
-}
-
-// await waits until a job is as wanted. The error says which step was too slow.
-func (m *recoveryRun) await(ctx context.Context, what, id string, wanted func(j *wire.JobStatus) bool) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, stepTimeout, fmt.Errorf("not within %v: %s", stepTimeout, what))
-	defer cancel()
-	_, err := m.cluster.AwaitJob(ctx, id, wanted)
-	return err
 }
 
 // sceneJob is a job to submit.
@@ -245,25 +233,90 @@ func reduceScene() recoveryScene {
 	}
 }
 
-// running returns the tasknodes on which tasks of a kind run.
-func running(j *wire.JobStatus, kind taskproc.Kind) (nodes []string) {
+// running returns the attempts of a kind that have a slot.
+func running(j *wire.JobStatus, kind taskproc.Kind) (attempts []*wire.TaskStatus_Attempt) {
 	for _, t := range j.Tasks {
 		for _, a := range t.Attempts {
-			if t.Kind == kind && a.FinishTime == 0 && !a.Suspended {
-				nodes = append(nodes, a.Machine)
+			if t.Kind == kind && a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended {
+				attempts = append(attempts, a)
 			}
 		}
 	}
-	return nodes
+	return attempts
 }
 
-// mostFrequent returns the most frequent name, the first of several. names is not empty. It
-// sorts the slice of the caller.
-func mostFrequent(names []string) string {
-	slices.Sort(names)
+// busiest returns the tasknode with most of the attempts, the first by name of several. There is
+// at least one attempt.
+func busiest(attempts []*wire.TaskStatus_Attempt) string {
 	count := make(map[string]int)
-	for _, name := range names {
-		count[name]++
+	for _, a := range attempts {
+		count[a.Machine]++
 	}
-	return slices.MaxFunc(names, func(a, b string) int { return count[a] - count[b] })
+	return slices.MaxFunc(slices.Sorted(maps.Keys(count)), func(a, b string) int { return count[a] - count[b] })
+}
+
+// lostTask is a task that was lost while it ran. Its wait is the time from the end of the lost
+// attempt to the start of the next one, in ms. Both are times of the master's clock.
+type lostTask struct {
+	policy, kind string
+	failure      int // from 1
+	wait         int64
+	placed       bool // its input is on some machines
+	local        bool // it runs again on one of them
+}
+
+// recovered returns what was lost on a machine when it was killed, if all of that runs again.
+// hosts have the input of its tasks, nil for nowhere in particular.
+//
+// Attempts that ended before the kill, or started after it, do not count. If one has no
+// successor yet, it reports false and the caller asks again with a later status, so that
+// no failure is counted by half.
+func recovered(j *wire.JobStatus, machine string, killed int64, hosts blockHosts) (lost []lostTask, all bool) {
+	for n, t := range j.Tasks {
+		for i, a := range t.Attempts {
+			if a.Machine != machine || a.StartTime > killed || a.FinishTime != 0 && a.FinishTime < killed {
+				continue
+			}
+			if a.FinishTime == 0 || i+1 == len(t.Attempts) {
+				return nil, false
+			}
+			next := t.Attempts[i+1]
+			lost = append(lost, lostTask{wait: next.StartTime - a.FinishTime, placed: hosts != nil, local: hosts.local(n, next.Machine)})
+		}
+	}
+	return lost, true
+}
+
+// recoveryResults has a line for each lost task, and the percentiles of their waits. A failure lasts
+// until the last of its tasks runs again.
+func recoveryResults(all []lostTask) tables.Results {
+	r := tables.Results{
+		Samples: tables.New("policy", "task", "failure", "wait_ms", "local"),
+		Summary: tables.New("POLICY|%s", "TASK", "LOST|%d", "WAIT P50|%d ms", "P95|%d ms", "MOST|%d ms", "LOCAL", "FAILURES|%d", "RIGHT AGAIN P50|%d ms", "P95|%d ms"),
+	}
+	for group, lost := range tables.Groups(all, func(l lostTask) [2]string { return [2]string{l.policy, l.kind} }) {
+		var waits, failures []int64
+		placed, near := 0, 0
+		for _, l := range lost {
+			isLocal := ""
+			if l.placed {
+				placed, isLocal = placed+1, strconv.FormatBool(l.local)
+			}
+			if l.local {
+				near++
+			}
+			waits = append(waits, l.wait)
+			r.Samples.Add(l.policy, l.kind, l.failure, l.wait, isLocal)
+		}
+		for _, of := range tables.Groups(lost, func(l lostTask) int { return l.failure }) {
+			failures = append(failures, slices.MaxFunc(of, func(a, b lostTask) int { return cmp.Compare(a.wait, b.wait) }).wait)
+		}
+		local := "–"
+		if placed > 0 {
+			local = fmt.Sprintf("%d of %d", near, placed)
+		}
+		r.Summary.Add(group[0], group[1], len(lost), percentile.Of(waits, 50), percentile.Of(waits, 95), percentile.Of(waits, 100), local,
+			len(failures), percentile.Of(failures, 50), percentile.Of(failures, 95))
+	}
+	return r
 }

@@ -85,6 +85,7 @@ func (t *resultBuilder) job(j *wire.JobStatus) {
 	if in := t.inputs[j.Name]; in != nil {
 		out.Class, out.Maps, out.Reduces, out.Alone = in.Class, len(in.Maps), len(in.Reduces), t.shape.Cluster.Alone(in)
 	}
+	before := len(t.out.Preempted)
 	for _, task := range j.Tasks {
 		kind := kindOf(task)
 		for _, a := range task.Attempts {
@@ -96,9 +97,11 @@ func (t *resultBuilder) job(j *wire.JobStatus) {
 		}
 		t.task(j, task)
 	}
-	// The counter includes declined requests.
-	out.Preemptions = max(int(valueOf(j, counter.PreemptRequests)), t.killsOf(j.Name))
-	out.WorkLost = t.lostOf(j.Name)
+	own := t.out.Preempted[before:]
+	out.Preemptions = max(int(valueOf(j, counter.PreemptRequests)), len(own)) // the counter includes declined requests
+	for _, p := range own {
+		out.WorkLost += p.Lost
+	}
 	t.out.Jobs = append(t.out.Jobs, out)
 	t.out.End = max(t.out.End, out.Finish)
 }
@@ -146,27 +149,6 @@ func gaveUp(j *wire.JobStatus, a *wire.TaskStatus_Attempt) bool {
 	return a.State == wire.AttemptState_ATTEMPT_PREEMPTED || a.State == wire.AttemptState_ATTEMPT_KILLED && j.State != wire.JobState_KILLED
 }
 
-// lostOf returns the work lost by a job's recorded preemptions, in ms.
-func (t *resultBuilder) lostOf(job string) (ms int64) {
-	for _, p := range t.out.Preempted {
-		if p.Job == job {
-			ms += p.Lost
-		}
-	}
-	return ms
-}
-
-// killsOf returns the number of a job's recorded preemptions, including those that kept
-// their work.
-func (t *resultBuilder) killsOf(job string) (n int) {
-	for _, p := range t.out.Preempted {
-		if p.Job == job {
-			n++
-		}
-	}
-	return n
-}
-
 var states = map[wire.JobState]cluster.JobState{
 	wire.JobState_SUCCEEDED: cluster.JobSucceeded, wire.JobState_FAILED: cluster.JobFailed, wire.JobState_KILLED: cluster.JobKilled,
 }
@@ -188,7 +170,7 @@ func numberOf(id string) int {
 
 // valueOf returns a counter of a job. It returns 0 for a counter that the job does not have.
 func valueOf(j *wire.JobStatus, id counter.ID) int64 {
-	for _, c := range j.Counters {
+	for _, c := range j.GetCounters() {
 		if c.Group == id.Group && c.Name == id.Name {
 			return c.Value
 		}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/bench/paper"
-	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -198,14 +197,10 @@ func (r *Runner) planOf(ctx context.Context, c *Cluster, t paper.Trial, s Scale,
 	default:
 		p = SleepingPlan(w, s.Speedup)
 	}
-	p.StopAfter, p.Failures = s.StopAfter, s.failures(t.Cluster.Failures)
-	return p, err
-}
-
-// failures converts times to those of the clock.
-func (s Scale) failures(list []sim.Failure) (out []Failure) {
-	for _, f := range list {
-		out = append(out, Failure{Machine: f.Machine, At: s.wallTime(f.At), Job: f.Job, Phase: f.Phase, Percent: f.Percent})
+	p.StopAfter = s.StopAfter
+	for _, f := range t.Cluster.Failures {
+		f.At = s.wallTime(f.At).Milliseconds()
+		p.Failures = append(p.Failures, f)
 	}
-	return out
+	return p, err
 }

@@ -150,11 +150,7 @@ checkpoints reduces, or kills both.`,
 	for _, p := range points {
 		e.addKillMeasures(p.Name)
 		e.Charts = append(e.Charts, Chart{Name: "kill-" + p.Name, Caption: "Work lost per preempted task, failure while job 1's " + p.Name + " run (Fig. 8(b))", Draw: func(all []Repeat) *draw.Figure {
-			var samples []draw.Sample
-			for _, arm := range []string{withChronos, withKill} {
-				samples = append(samples, draw.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return workLost(r.At(arm, p.Name)) })})
-			}
-			return draw.CDF(draw.Axes{X: "work lost [s]", Y: "part of preempted tasks"}, samples...)
+			return cdfs(draw.Axes{X: "work lost [s]", Y: "part of preempted tasks"}, all, []string{withChronos, withKill}, p.Name, workLost)
 		}})
 	}
 	return e

@@ -16,12 +16,12 @@ func pooled(all []Repeat, of func(Repeat) []float64) (values []float64) {
 	return values
 }
 
-// cdfs returns a picture of distributions, one for each arm. Values of all repetitions are
-// pooled.
-func cdfs(axes draw.Axes, all []Repeat, arms []string, of func(*Outcome) []float64) *draw.Figure {
+// cdfs returns a picture of distributions at a point, one for each arm. Values of all repetitions
+// are pooled.
+func cdfs(axes draw.Axes, all []Repeat, arms []string, point string, of func(*Outcome) []float64) *draw.Figure {
 	var samples []draw.Sample
 	for _, arm := range arms {
-		samples = append(samples, draw.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return of(r.Of(arm)) })})
+		samples = append(samples, draw.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return of(r.At(arm, point)) })})
 	}
 	return draw.CDF(axes, samples...)
 }

@@ -2,12 +2,12 @@ package paper
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/results"
 )
 
@@ -46,7 +46,9 @@ func hfspSmall(o Options, t traces) Experiment {
 	}
 	for _, c := range classes {
 		e.Charts = append(e.Charts, Chart{Name: "fig3-" + c.name, Caption: "FB2009, 60 s a block: sojourn times of " + c.name + " jobs",
-			Draw: func(all []Repeat) *draw.Figure { return cdfsAt(all, "60 s a block", c.name) }})
+			Draw: func(all []Repeat) *draw.Figure {
+				return cdfs(draw.Axes{X: "sojourn time [s]", Y: "part of jobs"}, all, compared, "60 s a block", func(o *Outcome) []float64 { return sojourns(o, c.name) })
+			}})
 	}
 	return e
 }
@@ -85,15 +87,6 @@ func ratioOfSojourns(arm, over, point string) func(Repeat) float64 {
 	return func(r Repeat) float64 { return r.At(arm, point).Summary().Mean / r.At(over, point).Summary().Mean }
 }
 
-// cdfsAt draws the distributions of the sojourn times of a class.
-func cdfsAt(all []Repeat, point, class string) *draw.Figure {
-	var samples []draw.Sample
-	for _, arm := range compared {
-		samples = append(samples, draw.Sample{Name: arm, Values: pooled(all, func(r Repeat) []float64 { return sojourns(r.At(arm, point), class) })})
-	}
-	return draw.CDF(draw.Axes{X: "sojourn time [s]", Y: "part of jobs"}, samples...)
-}
-
 // largeRuns is how often FB2010 is repeated: it has 112,942 maps.
 const largeRuns = 3
 
@@ -116,7 +109,7 @@ func hfspLarge(o Options, t traces) Experiment {
 	}
 	e.Measures = append(e.Measures,
 		Measure{Name: "jobs done under fair when hfsp has done 80 %", Unit: "%", Paper: 15, Reason: load,
-			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(fairArm), timeOfDone(r.Of(hfspArm), 0.8)) }},
+			Of: func(r Repeat) float64 { return 100 * doneAt(r.Of(fairArm), timeOfDone(r.Of(hfspArm), 80)) }},
 		Measure{Name: "median of the map phase, fair over hfsp", Unit: "x", Quote: "more than 2",
 			Of: func(r Repeat) float64 { return median(mapPhases(r.Of(fairArm))) / median(mapPhases(r.Of(hfspArm))) }},
 		Measure{Name: "median of the reduce phase, fair less hfsp", Unit: "min", Paper: 30, Reason: "a reduce phase starts with its first reduce, which waits for the last map. So it includes the time of maps, which is this report's own",
@@ -138,7 +131,7 @@ func hfspLarge(o Options, t traces) Experiment {
 	}
 	for _, p := range phases {
 		e.Charts = append(e.Charts, Chart{Name: p.name, Caption: "FB2010: sojourn times, " + p.what, Draw: func(all []Repeat) *draw.Figure {
-			return cdfs(draw.Axes{X: "sojourn time [s]", Y: "part of jobs", Marks: []draw.Mark{{X: hour, Name: "1 h"}}}, all, compared, p.of)
+			return cdfs(draw.Axes{X: "sojourn time [s]", Y: "part of jobs", Marks: []draw.Mark{{X: hour, Name: "1 h"}}}, all, compared, "", p.of)
 		}})
 	}
 	return e
@@ -147,23 +140,16 @@ func hfspLarge(o Options, t traces) Experiment {
 // doneAt returns the part of the jobs that have ended at a time in s. Jobs that failed would
 // count too; none does.
 func doneAt(o *Outcome, at float64) float64 {
-	done := 0
-	for i := range o.Jobs {
-		if seconds(o.Jobs[i].Finish) <= at {
-			done++
-		}
-	}
-	return float64(done) / float64(len(o.Jobs))
+	return fraction(o.Jobs, func(j sim.JobResult) bool { return seconds(j.Finish) <= at })
 }
 
-// timeOfDone returns when a part of the jobs has ended, in s.
-func timeOfDone(o *Outcome, part float64) float64 {
+// timeOfDone returns when a percentage of the jobs has ended, in s.
+func timeOfDone(o *Outcome, percent int) float64 {
 	var ends []float64
 	for i := range o.Jobs {
 		ends = append(ends, seconds(o.Jobs[i].Finish))
 	}
-	slices.Sort(ends)
-	return ends[int(math.Ceil(part*float64(len(ends))))-1]
+	return percentile.Of(ends, percent)
 }
 
 // median returns the median, NaN of no values.

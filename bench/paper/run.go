@@ -85,10 +85,18 @@ func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error
 	if err != nil {
 		return nil, err
 	}
+	r, err := p.run(ctx, o, on)
+	if err != nil {
+		return nil, fmt.Errorf("paper %s: %w", name, err)
+	}
+	return r, nil
+}
+
+func (p Paper) run(ctx context.Context, o Options, on Runner) (*Report, error) {
 	o.ensureDefaults(p)
 	plan, err := p.Plan(o)
 	if err != nil {
-		return nil, fmt.Errorf("paper %s: %w", name, err)
+		return nil, err
 	}
 	r := &Report{Paper: p, Options: o}
 	plan = r.skipExperiments(plan)
@@ -98,7 +106,7 @@ func Run(ctx context.Context, name string, o Options, on Runner) (*Report, error
 	}
 	outcomes, err := runAll(ctx, trials, &skipRecorder{Runner: on, report: r}, cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), o.Progress)
 	if err != nil {
-		return nil, fmt.Errorf("paper %s: %w", name, err)
+		return nil, err
 	}
 	for i := range plan {
 		// The outcomes of an experiment are a part of the list, in the same order.

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -193,28 +192,18 @@ type Compared []ComparedPolicy
 // Run runs all policies on all workloads in the simulator. progress may be nil; calls do not overlap. Each
 // policy is compared with the reference of the same workload and the same failures.
 func (c Comparison) Run(ctx context.Context, progress func(done, all int)) (rows Compared, err error) {
-	plan, err := c.experiments()
+	p := Paper{Runs: 1, Plan: func(Options) ([]Experiment, error) { return c.experiments() }}
+	report, err := p.run(ctx, Options{Seed: c.Seed, Progress: progress}, Simulator{})
 	if err != nil {
 		return nil, fmt.Errorf("compare: %w", err)
 	}
-	var trials []Trial
-	for i := range plan {
-		trials = append(trials, plan[i].trials(Options{Runs: 1, Seed: cmp.Or(c.Seed, 1)})...)
-	}
-	outcomes, err := runAll(ctx, trials, Simulator{}, runtime.GOMAXPROCS(0), progress)
-	if err != nil {
-		return nil, fmt.Errorf("compare: %w", err)
-	}
-	fair := make(map[[2]string]*Outcome)
-	for i, t := range trials {
-		if t.Arm == reference {
-			fair[[2]string{t.Experiment, t.Point}] = outcomes[i]
+	for _, s := range report.Sections {
+		for i, t := range s.Trials {
+			o := s.Outcomes[i]
+			row := ComparedPolicy{Load: t.Experiment, Point: t.Point, Arm: t.Arm, Summary: o.Summary(), BelowShare: seconds(o.BelowShare)}
+			row.judge(o.Jobs, s.Repeats[0].At(reference, t.Point).Jobs)
+			rows = append(rows, row)
 		}
-	}
-	for i, t := range trials {
-		row := ComparedPolicy{Load: t.Experiment, Point: t.Point, Arm: t.Arm, Summary: outcomes[i].Summary(), BelowShare: seconds(outcomes[i].BelowShare)}
-		row.judge(outcomes[i].Jobs, fair[[2]string{t.Experiment, t.Point}].Jobs)
-		rows = append(rows, row)
 	}
 	return rows, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/procfs"
 )
 
 // process is a running task.
@@ -87,20 +90,50 @@ func (p *process) swapped() int64 {
 
 // field returns a field of the process's status in /proc, "" if it has none.
 func (p *process) field(name string) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if n, value, ok := strings.Cut(line, ":"); ok && n == name {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
+	return procfs.Field(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid), name)
 }
 
 // end ends the process, which may be stopped.
 func (p *process) end() {
 	_ = p.cmd.Process.Kill() // it may have ended
 	_ = p.cmd.Wait()         // which reports the kill
+}
+
+// RunTask does the work of a task process: it fills size bytes of memory and prints how many
+// ns that took. For each line of input it then touches every page, and prints the ns again.
+func RunTask(in io.Reader, out io.Writer, size int) error {
+	lines := bufio.NewScanner(in)
+	if !lines.Scan() { // the process is in its control group when the first line arrives
+		return lines.Err()
+	}
+	start := time.Now()
+	memory, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return fmt.Errorf("memory of %d bytes: %w", size, err)
+	}
+	fill(memory)
+	fmt.Fprintln(out, time.Since(start).Nanoseconds())
+	for lines.Scan() {
+		start = time.Now()
+		touch(memory)
+		fmt.Fprintln(out, time.Since(start).Nanoseconds())
+	}
+	return lines.Err()
+}
+
+// fill writes data that the kernel cannot compress. zswap and zram compress
+// pages before they are written.
+func fill(memory []byte) {
+	r := rand.NewChaCha8([32]byte{1})
+	for len(memory) > 0 {
+		n, _ := r.Read(memory[:min(len(memory), 1<<16)]) // it never fails
+		memory = memory[n:]
+	}
+}
+
+// touch changes each page.
+func touch(memory []byte) {
+	for at := 0; at < len(memory); at += os.Getpagesize() {
+		memory[at]++
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -18,47 +17,17 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 )
 
-func TestCompare(t *testing.T) {
-	want := output{"part-0": []byte("abc"), "part-1": []byte("de"), "part-2": nil}
-	size, wrong := compare(output{"part-0": []byte("abc"), "part-1": []byte("dx"), "part-3": []byte("f")}, want)
-	if size != 5 || !reflect.DeepEqual(wrong, []string{
-		"part-1 has 2 bytes that differ from the 2 of an undisturbed run", "part-2 is missing", "part-3 is not expected",
-	}) {
-		t.Errorf("%d bytes, %q", size, wrong)
-	}
-	if size, wrong := compare(want, want); size != 5 || wrong != nil {
-		t.Errorf("the same: %d bytes, %q", size, wrong)
-	}
-}
-
-func TestOutputWithoutItsMark(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("part-r-00000")
-	if _, err := readOutput(dir); err == nil || !strings.Contains(err.Error(), "_SUCCESS is missing") {
-		t.Errorf("got %v", err)
-	}
-	write("_SUCCESS")
-	if out, err := readOutput(dir); err != nil || len(out) != 1 || string(out["part-r-00000"]) != "part-r-00000" {
-		t.Errorf("%v: %q", err, out)
-	}
-}
-
 // TestAllOfAFailedJobIsLost checks that all files count as lost if a job fails or its output
 // cannot be read.
 func TestAllOfAFailedJobIsLost(t *testing.T) {
 	plan := chaos.NewPlan()
 	plan.Jobs = []chaos.Job{{Name: "j", Program: "wordcount"}}
-	expected := output{"part-0": []byte("abc"), "part-1": []byte("de")}
+	expected := testcluster.Output{"part-0": []byte("abc"), "part-1": []byte("de")}
 	for state, want := range map[wire.JobState]string{
 		wire.JobState_FAILED: "job j is FAILED", wire.JobState_SUCCEEDED: "no such file", wire.JobState_RUNNING: "job j is RUNNING",
 	} {
 		d := &drill{
-			session: &Session{expectedOutputs: map[string]output{"/in wordcount": expected}}, plan: plan, at: dataPlace{dir: "/in"},
+			session: &Session{expectedOutputs: map[string]testcluster.Output{"/in wordcount": expected}}, plan: plan, at: dataPlace{dir: "/in"},
 			outs: []string{filepath.Join(t.TempDir(), "none")}, watch: newWatch(nil, []string{"job_1"}),
 		}
 		d.watch.update(&wire.JobStatus{JobId: "job_1", State: state}, time.Now())
@@ -162,7 +131,7 @@ func TestWorkLost(t *testing.T) {
 	if got := workLost(s); got != 112 {
 		t.Errorf("%d ms", got)
 	}
-	if got := extraAttempts(s); got != 3 {
+	if got := testcluster.ExtraAttempts(s); got != 3 {
 		t.Errorf("%d attempts again", got)
 	}
 	if workLost(nil) != 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // The size of a drill's jobs: with 8 map slots one takes some seconds, most of which its
@@ -121,16 +122,12 @@ func text() []byte {
 	return b.Bytes()
 }
 
-// output is what a job has written, by the names of its files, without marks such as
-// _SUCCESS.
-type output map[string][]byte
-
 // expected returns what a program writes undisturbed in one process.
 //
 // It is the reference of all comparisons: the embedded engine, without faults, with the
 // same number of reduces. Results are kept for the session, since input and program stay
 // the same.
-func (s *Session) expected(ctx context.Context, at dataPlace, program string) (output, error) {
+func (s *Session) expected(ctx context.Context, at dataPlace, program string) (testcluster.Output, error) {
 	key := at.dir + " " + program
 	if s.expectedOutputs[key] != nil {
 		return s.expectedOutputs[key], nil
@@ -144,7 +141,7 @@ func (s *Session) expected(ctx context.Context, at dataPlace, program string) (o
 	if _, err := s.command(ctx, nil, append(args, in, "file://"+out)...); err != nil {
 		return nil, fmt.Errorf("undisturbed run: %w", err)
 	}
-	want, err := readOutput(out)
+	want, err := testcluster.ReadOutput(out)
 	if err == nil {
 		s.expectedOutputs[key] = want
 	}
@@ -170,4 +167,22 @@ func (s *Session) submit(ctx context.Context, environ []string, at dataPlace, jo
 	}
 	args := append([]string{"run", job.Program, "--quiet", "--detach"}, properties(drillProperties, outputProperties, []string{splitSize(job.Program)})...)
 	return s.command(ctx, environ, append(args, in, out)...)
+}
+
+// fetchOutput reads output from this machine or from another file system. The local copy is
+// removed after it is read.
+func (s *Session) fetchOutput(ctx context.Context, at dataPlace, out string) (testcluster.Output, error) {
+	if !at.remote() {
+		return testcluster.ReadOutput(out)
+	}
+	local, err := os.MkdirTemp(s.dir, "got-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(local)
+	got := filepath.Join(local, "out")
+	if _, err := s.command(ctx, nil, "fs", "-get", out, got); err != nil {
+		return nil, err
+	}
+	return testcluster.ReadOutput(got)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -41,7 +42,7 @@ func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobRe
 	if status == nil {
 		return r, []string{fmt.Sprintf("job %s: no master has ever reported it", j.Name)}
 	}
-	r.State, r.Cause, r.ExtraAttempts = status.State.String(), status.Cause, extraAttempts(status)
+	r.State, r.Cause, r.ExtraAttempts = status.State.String(), status.Cause, testcluster.ExtraAttempts(status)
 	if status.State != wire.JobState_SUCCEEDED {
 		return r, []string{fmt.Sprintf("job %s is %s after %v: %s%s", j.Name, r.State, time.Since(d.began).Round(time.Millisecond), r.Cause, status.Reason)}
 	}
@@ -49,21 +50,12 @@ func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobRe
 	if err != nil {
 		return r, []string{fmt.Sprintf("job %s: %v", j.Name, err)}
 	}
-	size, different := compare(got, want)
+	size, different := got.Compare(want)
 	r.Bytes, r.Lost = size, int64(len(different))
 	for _, file := range different {
 		wrong = append(wrong, fmt.Sprintf("job %s: %s", j.Name, file))
 	}
 	return r, wrong
-}
-
-// extraAttempts returns the number of attempts beyond one for each task. Parts of a split map
-// are tasks of their own.
-func extraAttempts(s *wire.JobStatus) (n int) {
-	for _, t := range s.Tasks {
-		n += max(0, len(t.Attempts)-1)
-	}
-	return n
 }
 
 // workLost returns the run time, in ms, of attempts whose work is in no output. It leaves

@@ -26,17 +26,11 @@ func stopsAttempts(f chaos.Fault) bool {
 // runningOn returns the attempts that run on these daemons. The statuses may be a poll
 // interval old.
 func (w *jobWatcher) runningOn(names []string) (list []runningAttempt) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, id := range w.ids {
-		for _, t := range w.mu.jobs[id].GetTasks() {
-			for _, a := range t.Attempts {
-				if a.State == wire.AttemptState_ATTEMPT_RUNNING && slices.Contains(names, a.Machine) {
-					list = append(list, runningAttempt{id, t.Id, a.Id})
-				}
-			}
+	w.eachRunning(func(job string, t *wire.TaskStatus, a *wire.TaskStatus_Attempt) {
+		if slices.Contains(names, a.Machine) {
+			list = append(list, runningAttempt{job, t.Id, a.Id})
 		}
-	}
+	})
 	return list
 }
 

@@ -1,6 +1,7 @@
 package drill
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,9 +34,9 @@ type Config struct {
 // Session runs drills one after the other. A Session is used by one goroutine.
 type Session struct {
 	cfg             Config
-	dir             string            // scratch, removed at the end
-	hdfs            *minihdfs.Cluster // nil until a plan wants one
-	expectedOutputs map[string]output // by the place of the output
+	dir             string                        // scratch, removed at the end
+	hdfs            *minihdfs.Cluster             // nil until a plan wants one
+	expectedOutputs map[string]testcluster.Output // by the place of the output
 }
 
 // NewSession makes a session. The caller calls Close. It starts nothing.
@@ -43,14 +44,12 @@ func NewSession(cfg Config) (*Session, error) {
 	if cfg.Hammr == "" {
 		return nil, errors.New("drill: no program for the daemons")
 	}
-	if cfg.JobTimeout == 0 {
-		cfg.JobTimeout = 2 * time.Minute
-	}
+	cfg.JobTimeout = cmp.Or(cfg.JobTimeout, 2*time.Minute)
 	dir, err := os.MkdirTemp("", "hammr-drill-")
 	if err != nil {
 		return nil, fmt.Errorf("drill: %w", err)
 	}
-	return &Session{cfg: cfg, dir: dir, expectedOutputs: make(map[string]output)}, nil
+	return &Session{cfg: cfg, dir: dir, expectedOutputs: make(map[string]testcluster.Output)}, nil
 }
 
 // Close ends the session's HDFS and removes its files. Data on a remote file system is

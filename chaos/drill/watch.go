@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -127,23 +128,25 @@ func (w *jobWatcher) job(id string) *wire.JobStatus {
 
 // running returns the running attempts of all jobs, of a kind of tasks.
 func (w *jobWatcher) running(kind string) (attempts []*wire.TaskStatus_Attempt) {
+	w.eachRunning(func(_ string, t *wire.TaskStatus, a *wire.TaskStatus_Attempt) {
+		if kind == chaos.Any || (t.Kind == taskproc.Kind_MAP) == (kind == "map") {
+			attempts = append(attempts, a)
+		}
+	})
+	return attempts
+}
+
+// eachRunning visits the running attempts of all jobs.
+func (w *jobWatcher) eachRunning(visit func(job string, t *wire.TaskStatus, a *wire.TaskStatus_Attempt)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range w.ids {
-		s := w.mu.jobs[id]
-		if s == nil {
-			continue
-		}
-		for _, t := range s.Tasks {
-			if kind == "map" && t.Kind != taskproc.Kind_MAP || kind == "reduce" && t.Kind != taskproc.Kind_REDUCE {
-				continue
-			}
+		for _, t := range w.mu.jobs[id].GetTasks() {
 			for _, a := range t.Attempts {
 				if a.State == wire.AttemptState_ATTEMPT_RUNNING {
-					attempts = append(attempts, a)
+					visit(id, t, a)
 				}
 			}
 		}
 	}
-	return attempts
 }

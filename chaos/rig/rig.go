@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -45,23 +46,13 @@ type Config struct {
 
 // EnsureDefaults replaces zero fields by their defaults.
 func (c *Config) EnsureDefaults() {
-	for _, field := range []struct {
-		at      *int
-		initial int
-	}{{&c.Masters, 3}, {&c.Tasknodes, 4}, {&c.MapSlots, 2}, {&c.ReduceSlots, 1}} {
-		if *field.at == 0 {
-			*field.at = field.initial
-		}
-	}
+	c.Masters, c.Tasknodes = cmp.Or(c.Masters, 3), cmp.Or(c.Tasknodes, 4)
+	c.MapSlots, c.ReduceSlots = cmp.Or(c.MapSlots, 2), cmp.Or(c.ReduceSlots, 1)
 	if c.MastersOnly {
 		c.Tasknodes = 0
 	}
-	if c.Expiry == 0 {
-		c.Expiry = time.Second
-	}
-	if c.Heartbeat == 0 {
-		c.Heartbeat = c.Expiry / 5
-	}
+	c.Expiry = cmp.Or(c.Expiry, time.Second)
+	c.Heartbeat = cmp.Or(c.Heartbeat, c.Expiry/5)
 }
 
 // Rig is a running cluster that can be broken.

@@ -99,10 +99,10 @@ var importTable = []row{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
 		"internal/client", "internal/owndir", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
 	}},
-	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/minheap", "internal/percentile", "internal/report", "sim/..."}},
+	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/minheap", "internal/percentile", "internal/report", "sim/...", "internal/validate"}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
 	{"sim/results", []string{"cluster", "internal/apidoc", "internal/draw", "internal/percentile", "sched", "sim", "sim/..."}},
-	{"sim/workload", []string{"cluster", "internal/report", "internal/taskproc", "internal/wire", "jobmaster/history", "sim", "sim/...", "storage", "storage/local"}},
+	{"sim/workload", []string{"cluster", "internal/report", "internal/taskproc", "internal/wire", "jobmaster/history", "sim", "sim/...", "storage", "storage/local", "internal/validate"}},
 	{"sim/fluid", []string{"internal/minheap"}},
 	{"sim/tables", nil},
 
@@ -208,20 +208,19 @@ var importTable = []row{
 	}},
 	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/hostfile", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt"}},
 	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
-	{"hammrtest", []string{"chaos/rig", "mr", "internal/wire"}},
-	{"bench", []string{"bench/data", "internal/localcluster", "internal/minihdfs", "internal/testcluster", "sim/tables"}},
+	{"hammrtest", []string{"chaos/rig", "mr", "internal/testcluster", "internal/wire"}},
+	{"bench", []string{"bench/data", "internal/jsonfile", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/testcluster", "internal/validate", "sim/tables"}},
 	{"bench/data", nil},
-	{"bench/paper", []string{"cluster", "internal/draw", "locality", "preempt", "sched", "sched/registry", "sim", "sim/..."}},
+	{"bench/paper", []string{"cluster", "internal/draw", "locality", "preempt", "sched", "sched/registry", "sim", "sim/...", "internal/percentile"}},
 	{"bench/live", []string{
-		"internal/client", "bench", "bench/data", "bench/paper", "cluster", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter", "internal/docs",
+		"internal/client", "bench", "bench/data", "bench/paper", "chaos/rig", "cluster", "internal/jsonfile", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter", "internal/docs",
 		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire",
 		"sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload", "internal/pattern",
 	}},
-	{"bench/suspend", []string{"internal/draw", "sim/results", "sim/tables"}},
-	{"bench/failover", []string{"internal/client", "chaos/rig", "internal/client/remote", "internal/percentile", "internal/testcluster", "internal/syncutil", "sim/tables"}},
+	{"bench/suspend", []string{"internal/draw", "sim/results", "sim/tables", "internal/procfs"}},
 	{"bench/fleet", []string{
 		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/docs", "internal/jsonfile",
-		"internal/percentile", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate",
+		"internal/percentile", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate",
 		"internal/wire", "sim/tables", "storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
 	{"bench/program/...", []string{"bench", "dag", "mr"}},
@@ -232,9 +231,8 @@ var importTable = []row{
 
 	// Tools for tests. Nothing that ships imports them, except the laboratory; the HDFS of a
 	// cluster over ssh is that of internal/minihdfs.
-	{"internal/minihdfs", []string{"internal/jsonfile", "internal/launch", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil", "internal/pattern"}},
+	{"internal/minihdfs", []string{"internal/jsonfile", "internal/launch", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil", "internal/pattern", "internal/validate"}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
-	{"internal/testcluster/release", nil},
 	{"internal/sshcluster/sshtest", []string{"internal/procfs", "internal/syncutil"}},
 	{"internal/lint", nil},
 	{"internal/inittest", nil},
@@ -308,8 +306,7 @@ var unlinked = []struct {
 
 // testHelpers are packages for tests. No program links them.
 var testHelpers = []string{
-	"examples/internal/extest", "internal/inittest", "internal/lint", "internal/reachable", "internal/report/reporttest", "internal/sshcluster/sshtest", "internal/testcluster/release",
-	"internal/testlevel", "internal/web/browsertest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
+	"examples/internal/extest", "internal/inittest", "internal/lint", "internal/reachable", "internal/report/reporttest", "internal/sshcluster/sshtest", "internal/testlevel", "internal/web/browsertest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest", "internal/web/webtest",
 }
 
 // reach is what a program may link.

@@ -1,12 +1,15 @@
 package minihdfs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"net"
 	"os"
 	"strings"
+
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // Config describes a cluster.
@@ -44,18 +47,9 @@ type Config struct {
 // EnsureDefaults fills in what is zero, except Network. Racks depend on the number of
 // DataNodes, so they come last.
 func (c *Config) EnsureDefaults() {
-	if c.DataNodes == 0 {
-		c.DataNodes = 3
-	}
-	if c.Replication == 0 {
-		c.Replication = min(3, c.DataNodes)
-	}
-	if c.BlockSize == 0 {
-		c.BlockSize = 128 << 20
-	}
-	if c.HeapMiB == 0 {
-		c.HeapMiB = 256
-	}
+	c.DataNodes = cmp.Or(c.DataNodes, 3)
+	c.Replication = cmp.Or(c.Replication, min(3, c.DataNodes))
+	c.BlockSize, c.HeapMiB = cmp.Or(c.BlockSize, 128<<20), cmp.Or(c.HeapMiB, 256)
 	if c.Racks == nil {
 		for i := range c.DataNodes {
 			c.Racks = append(c.Racks, defaultRack(i, c.DataNodes))
@@ -74,25 +68,18 @@ func defaultRack(i, n int) string {
 
 // Validate reports every error at once.
 func (c *Config) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) {
-		if !ok {
-			errs = append(errs, fmt.Errorf("minihdfs: "+format, args...))
-		}
-	}
-	check(c.Dir != "", "Dir is empty")
-	check(c.DataNodes >= 1 && c.DataNodes <= 200, "DataNodes is %d, not within 1 to 200", c.DataNodes)
-	check(c.Replication >= 1 && c.Replication <= c.DataNodes,
-		"Replication is %d with %d DataNodes", c.Replication, c.DataNodes)
-	check(c.BlockSize > 0 && c.BlockSize%512 == 0, "BlockSize is %d, not a multiple of 512", c.BlockSize)
-	check(len(c.Racks) == c.DataNodes, "%d Racks for %d DataNodes", len(c.Racks), c.DataNodes)
-	if len(c.Namespaces) > 0 {
-		check(len(c.Namespaces) == c.DataNodes, "%d Namespaces for %d DataNodes", len(c.Namespaces), c.DataNodes)
-		check(validNetwork(c.Network), "Network %q is not like 10.77.0", c.Network)
-	} else {
-		check(c.Network == "" || validNetwork(c.Network) && strings.HasPrefix(c.Network, "127."), "Network %q is not like 127.10.20", c.Network)
-	}
-	return errors.Join(errs...)
+	spaces := len(c.Namespaces)
+	return errors.Join(
+		validate.That(c.Dir != "", "minihdfs: Dir is empty"),
+		validate.That(c.DataNodes >= 1 && c.DataNodes <= 200, "minihdfs: DataNodes is %d, not within 1 to 200", c.DataNodes),
+		validate.That(c.Replication >= 1 && c.Replication <= c.DataNodes, "minihdfs: Replication is %d with %d DataNodes", c.Replication, c.DataNodes),
+		validate.That(c.BlockSize > 0 && c.BlockSize%512 == 0, "minihdfs: BlockSize is %d, not a multiple of 512", c.BlockSize),
+		validate.That(len(c.Racks) == c.DataNodes, "minihdfs: %d Racks for %d DataNodes", len(c.Racks), c.DataNodes),
+		validate.That(spaces == 0 || spaces == c.DataNodes, "minihdfs: %d Namespaces for %d DataNodes", spaces, c.DataNodes),
+		validate.That(spaces == 0 || validNetwork(c.Network), "minihdfs: Network %q is not like 10.77.0", c.Network),
+		validate.That(spaces > 0 || c.Network == "" || validNetwork(c.Network) && strings.HasPrefix(c.Network, "127."),
+			"minihdfs: Network %q is not like 127.10.20", c.Network),
+	)
 }
 
 // validNetwork accepts three numbers from 0 to 255.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,19 @@ type program struct {
 	// deathSignal is the signal that the daemon gets when this process ends, for any reason; 0
 	// is SIGKILL.
 	deathSignal syscall.Signal
+}
+
+// programIn makes the folders of logs and of temporary files in a directory, and returns the base
+// of the programs that use them and the configuration there.
+func programIn(dir string, mode fs.FileMode, java Java, starter *procfs.Starter) (program, error) {
+	java.Conf, java.Temp = filepath.Join(dir, "conf"), filepath.Join(dir, "tmp")
+	p := program{logs: filepath.Join(dir, "logs"), java: java, starter: starter}
+	for _, d := range []string{p.logs, java.Temp} {
+		if err := os.MkdirAll(d, mode); err != nil {
+			return p, fmt.Errorf("minihdfs: %w", err)
+		}
+	}
+	return p, nil
 }
 
 // of returns the program of a class with properties, NAME=VALUE, on its command line.

@@ -1,11 +1,11 @@
 package minihdfs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -51,9 +51,7 @@ func StartYarn(ctx context.Context, c *Cluster, cfg YarnConfig) (*Yarn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Maps == 0 {
-		cfg.Maps = 2
-	}
+	cfg.Maps = cmp.Or(cfg.Maps, 2)
 	y := &Yarn{hdfs: c, jars: jars, dir: filepath.Join(c.cfg.Dir, "yarn"), starter: procfs.NewStarter(), endTimeout: 20 * time.Second}
 	if err = y.prepare(cfg); err == nil {
 		err = y.start(ctx)
@@ -71,14 +69,11 @@ func (y *Yarn) prepare(cfg YarnConfig) error {
 	if err != nil {
 		return err
 	}
-	logs, temp := filepath.Join(y.dir, "logs"), filepath.Join(y.dir, "tmp")
-	for _, d := range []string{logs, temp} {
-		if err := os.MkdirAll(d, 0o777); err != nil {
-			return fmt.Errorf("minihdfs: %w", err)
-		}
+	base, err := programIn(y.dir, 0o777, Java{Jars: y.jars, HeapMiB: 256}, y.starter)
+	if err != nil {
+		return err
 	}
-	y.java = Java{Jars: y.jars, Conf: filepath.Join(y.dir, "conf"), Temp: temp, HeapMiB: 256}
-	base := program{logs: logs, java: y.java, starter: y.starter, deathSignal: syscall.SIGTERM, env: []string{"JAVA_HOME=" + home}}
+	y.java, base.deathSignal, base.env = base.java, syscall.SIGTERM, []string{"JAVA_HOME=" + home}
 	y.resourceManager = &daemon{program: base.of("resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")}
 	for i := range y.hdfs.data {
 		y.nodeManagers = append(y.nodeManagers, newNodeManager(base, i, y.hdfs.Host(i), y.dir))
@@ -201,3 +196,51 @@ func (y *Yarn) History(ctx context.Context, job, dir string) (string, error) {
 	}
 	return files[0], nil
 }
+
+// History server's ports at the address of the ResourceManager.
+const (
+	historyWebPort = "19888"
+	historyRPCPort = "10020"
+	historyAdmin   = "10033"
+)
+
+// HistoryServer is Hadoop's JobHistoryServer.
+type HistoryServer struct{ daemon *daemon }
+
+// StartHistoryServer starts a JobHistoryServer and returns when it answers. It reads the histories
+// in a directory of HDFS, and moves them into the directory of that name with -done; "" is the
+// directory in which jobs of y leave them. The caller closes the server before YARN.
+func (y *Yarn) StartHistoryServer(ctx context.Context, dir string) (*HistoryServer, error) {
+	if dir == "" {
+		dir = historyDir
+	}
+	host := y.hdfs.network + ".1"
+	base := program{logs: y.Logs(), java: y.java, starter: y.starter}
+	d := &daemon{program: base.of("historyserver", "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer",
+		"mapreduce.jobhistory.address="+net.JoinHostPort(host, historyRPCPort),
+		"mapreduce.jobhistory.admin.address="+net.JoinHostPort(host, historyAdmin),
+		"mapreduce.jobhistory.webapp.address="+net.JoinHostPort(host, historyWebPort),
+		"mapreduce.jobhistory.intermediate-done-dir="+dir,
+		"mapreduce.jobhistory.done-dir="+dir+"-done",
+		"mapreduce.jobhistory.move.interval-ms=500",
+		"mapreduce.jobhistory.max-age-ms=9000000000000", // histories of tests may be old
+	)}
+	if err := d.start(); err != nil {
+		return nil, err
+	}
+	err := d.await(ctx, func(ctx context.Context) error { return checkOpen(ctx, y.HistoryAddress()) })
+	if err != nil {
+		_ = d.Kill() // the first error matters
+		return nil, err
+	}
+	return &HistoryServer{d}, nil
+}
+
+// Close ends the server.
+func (h *HistoryServer) Close() error { return h.daemon.Kill() }
+
+// HistoryAddress returns host:port of the pages of the JobHistoryServer.
+func (y *Yarn) HistoryAddress() string { return y.address(historyWebPort) }
+
+// WebAddress returns host:port of the pages of the ResourceManager.
+func (y *Yarn) WebAddress() string { return y.address("8088") }

@@ -3,33 +3,14 @@
 package procfs
 
 import (
-	"bytes"
-	"fmt"
-	"os"
 	"runtime"
-	"strings"
 )
 
 // StartTime returns when a process was started, in clock ticks since the start of the
-// machine. It returns "" if there is no such process, or if only its exit status remains. A
-// process exists until its last thread has ended, because its files and ports are open until
-// then.
+// machine. It returns "" if there is no such process, or if only its exit status remains.
 func StartTime(pid int) string {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return ""
-	}
-	// The name is in parentheses and may contain any character. After it come the third
-	// field, which is the state, and the other fields.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 20 {
-		return ""
-	}
-	state, threads := fields[0], fields[17]
-	if state == "X" || state == "Z" && threads == "1" {
-		return ""
-	}
-	return fields[19]
+	p, _ := Find(pid)
+	return p.Started
 }
 
 // Starter starts processes on one thread, which lives until Close. The kernel sends a child

@@ -14,24 +14,31 @@ import (
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
-// processes are daemons of this machine. find returns the process of a daemon. It has no
-// lock: find returns a copy of the state at that moment.
+// processes are daemons of this machine. find returns a copy of the state of a daemon's process at
+// that moment. turns is held during each call, so that callers take turns.
 type processes struct {
-	find func(name string) (localcluster.Process, error)
+	turns sync.Locker
+	find  func(name string) (localcluster.Process, error)
 }
 
 // Process implements Daemons.
-func (p processes) Process(name string) (localcluster.Process, error) { return p.find(name) }
+func (p processes) Process(name string) (localcluster.Process, error) {
+	p.turns.Lock()
+	defer p.turns.Unlock()
+	return p.find(name)
+}
 
 // Running implements Control.
 func (p processes) Running(name string) bool {
-	process, err := p.find(name)
+	process, err := p.Process(name)
 	return err == nil && process.Alive()
 }
 
 // Kill implements Control. It waits until /proc has no process of that start time, so that
 // its ports and files are free.
 func (p processes) Kill(ctx context.Context, name string) error {
+	p.turns.Lock()
+	defer p.turns.Unlock()
 	process, err := p.find(name)
 	if err != nil || !process.Alive() {
 		return err
@@ -48,6 +55,8 @@ func (p processes) Kill(ctx context.Context, name string) error {
 
 // Signal implements Control.
 func (p processes) Signal(_ context.Context, name string, sig syscall.Signal) error {
+	p.turns.Lock()
+	defer p.turns.Unlock()
 	process, err := p.find(name)
 	if err != nil || !process.Alive() {
 		return err
@@ -77,7 +86,7 @@ type opened struct {
 }
 
 func openedIn(dir string) opened {
-	return opened{dir: dir, processes: processes{func(name string) (localcluster.Process, error) {
+	return opened{dir: dir, processes: processes{new(sync.Mutex), func(name string) (localcluster.Process, error) {
 		state, err := localcluster.ReadState(dir)
 		if err != nil {
 			return localcluster.Process{}, err
@@ -96,9 +105,10 @@ func (o opened) Close() error { return nil }
 
 // local are daemons that are children of this process.
 type local struct {
+	processes
 	dir string
 
-	mu struct { // held during Kill, Signal, Start and Close, so that they take turns
+	mu struct { // held during each call of processes, Start and Close
 		sync.Mutex
 		cluster *localcluster.Cluster
 		closed  bool
@@ -124,40 +134,8 @@ func startLocal(ctx context.Context, cfg Config) (*local, error) {
 	}
 	l := &local{dir: cluster.Dir()}
 	l.mu.cluster = cluster
+	l.processes = processes{&l.mu, func(name string) (localcluster.Process, error) { return processOf(&l.mu.cluster.State, name) }}
 	return l, nil
-}
-
-// lockedProcesses returns the daemons for a caller that has the lock.
-func (l *local) lockedProcesses() processes {
-	return processes{func(name string) (localcluster.Process, error) { return processOf(&l.mu.cluster.State, name) }}
-}
-
-// Process implements Daemons.
-func (l *local) Process(name string) (localcluster.Process, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lockedProcesses().Process(name)
-}
-
-// Running implements Control.
-func (l *local) Running(name string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lockedProcesses().Running(name)
-}
-
-// Kill implements Control.
-func (l *local) Kill(ctx context.Context, name string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lockedProcesses().Kill(ctx, name)
-}
-
-// Signal implements Control.
-func (l *local) Signal(ctx context.Context, name string, sig syscall.Signal) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lockedProcesses().Signal(ctx, name, sig)
 }
 
 // Start implements Control.

@@ -17,40 +17,32 @@ import (
 type WhatIf struct {
 	Workload *workload.Workload // of histories
 	Runs     []PolicyRun
-
-	// Label makes the name of a job safe for a terminal; nil leaves names as they are.
-	Label func(name string) string
 }
 
-// WriteTable writes a line for each job, the row, and the mean of the absolute differences.
+// WriteTable writes a line for each job, the means, and the means of the absolute differences. label
+// makes the name of a job safe for a terminal.
 //
 //	  JOB     NAME  RECORDED    fair            hfsp
 //	job_1  nightly    61.0 s  60.2 s   -1.3 %  55.1 s  -9.7 %
-func (x WhatIf) WriteTable(out io.Writer) error {
-	label := x.Label
-	if label == nil {
-		label = func(name string) string { return name }
-	}
+func (d *WhatIfDocument) WriteTable(out io.Writer, label func(name string) string) error {
 	columns := []string{"JOB|%s", "NAME", "RECORDED"}
-	for _, run := range x.Runs {
-		columns = append(columns, run.Policy, "")
+	averages, errors := []any{"mean", "", sojournText(d.Recorded.Mean)}, []any{"mean difference", "", ""}
+	for _, p := range d.Policies {
+		columns = append(columns, p.Policy, "")
+		averages = append(averages, sojournText(p.Times.Mean), difference(d.Recorded.Mean, p.Times.Mean))
+		off := p.Difference
+		if p.Times.Jobs == 0 {
+			off = math.NaN()
+		}
+		errors = append(errors, "", fmt.Sprintf("%.1f %%", off*100))
 	}
 	t := tables.New(columns...)
-	for i := range x.Workload.Jobs {
-		j := &x.Workload.Jobs[i]
+	for _, j := range d.Jobs {
 		line := []any{j.ID, label(j.Name), sojournText(j.Recorded)}
-		for _, run := range x.Runs {
-			predicted := run.Result.Jobs[i].Sojourn()
+		for _, predicted := range j.Predicted {
 			line = append(line, sojournText(predicted), difference(j.Recorded, predicted))
 		}
 		t.Add(line...)
-	}
-	recorded := x.recorded().Mean
-	averages, errors := []any{"mean", "", sojournText(recorded)}, []any{"mean difference", "", ""}
-	for _, run := range x.Runs {
-		predicted := x.times(sojourns(run.Result)).Mean
-		averages = append(averages, sojournText(predicted), difference(recorded, predicted))
-		errors = append(errors, "", fmt.Sprintf("%.1f %%", x.meanError(run.Result)*100))
 	}
 	t.Add(averages...)
 	t.Add(errors...)
@@ -89,16 +81,15 @@ func difference(recorded, predicted int64) string {
 
 // WriteCSV writes a line for each policy and job. A job without a recorded time has an
 // empty field.
-func (x WhatIf) WriteCSV(out io.Writer) error {
+func (d *WhatIfDocument) WriteCSV(out io.Writer) error {
 	t := tables.New("policy", "jobid", "name", "recorded_s", "sojourn_s")
-	for _, run := range x.Runs {
-		for i := range x.Workload.Jobs {
-			j := &x.Workload.Jobs[i]
+	for i, p := range d.Policies {
+		for _, j := range d.Jobs {
 			recorded := ""
 			if j.Recorded > 0 {
 				recorded = seconds(j.Recorded)
 			}
-			t.Add(run.Policy, j.ID, j.Name, recorded, seconds(run.Result.Jobs[i].Sojourn()))
+			t.Add(p.Policy, j.ID, j.Name, recorded, seconds(j.Predicted[i]))
 		}
 	}
 	return t.CSV(out)

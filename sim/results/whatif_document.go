@@ -2,7 +2,6 @@ package results
 
 import (
 	"github.com/hammr/hammr/internal/percentile"
-	"github.com/hammr/hammr/sim"
 )
 
 // WhatIfDocument compares how long jobs of a real cluster took with how long they take in simulations, as
@@ -55,14 +54,14 @@ type WhatIfJob struct {
 	Predicted []int64 `json:"predictedMillis"` // in the order of the policies
 }
 
-// Document returns the comparison as a document for programs. cluster is what was simulated. baseline
+// Document returns the comparison as a document, which is also what tables show. cluster is what was simulated. baseline
 // is the result of the policy under which the jobs ran, on the observed cluster; nil for none.
 func (x WhatIf) Document(cluster WhatIfCluster, baseline *PolicyRun) WhatIfDocument {
 	o := x.Workload.Observed
 	doc := WhatIfDocument{
 		History: x.Workload.Name, Notes: append([]string{}, x.Workload.Notes...), Cluster: cluster,
 		Observed: WhatIfCluster{Machines: o.Machines, MapSlots: o.MapSlots, ReduceSlots: o.ReduceSlots},
-		Recorded: x.recorded(),
+		Recorded: x.times(func(job int) int64 { return x.Workload.Jobs[job].Recorded }),
 		Policies: []WhatIfPolicy{}, Jobs: []WhatIfJob{},
 	}
 	if baseline != nil {
@@ -85,7 +84,7 @@ func (x WhatIf) Document(cluster WhatIfCluster, baseline *PolicyRun) WhatIfDocum
 
 // policy summarizes a simulation.
 func (x WhatIf) policy(run PolicyRun) WhatIfPolicy {
-	p := WhatIfPolicy{Policy: run.Policy, Times: x.times(sojourns(run.Result))}
+	p := WhatIfPolicy{Policy: run.Policy, Times: x.times(func(job int) int64 { return run.Result.Jobs[job].Sojourn() })}
 	if p.Times.Jobs > 0 { // else the difference is not a number
 		p.Difference = x.meanError(run.Result)
 	}
@@ -96,16 +95,6 @@ func (x WhatIf) policy(run PolicyRun) WhatIfPolicy {
 		p.WorkKept += j.WorkConserved
 	}
 	return p
-}
-
-// recorded summarizes the recorded times.
-func (x WhatIf) recorded() WhatIfTimes {
-	return x.times(func(job int) int64 { return x.Workload.Jobs[job].Recorded })
-}
-
-// sojourns returns the sojourn times of a simulation.
-func sojourns(r *sim.Result) func(job int) int64 {
-	return func(job int) int64 { return r.Jobs[job].Sojourn() }
 }
 
 // times summarizes the sojourn times of the jobs with a recorded time.

@@ -16,6 +16,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"text/tabwriter"
 )
@@ -95,4 +96,24 @@ func (t *Table) Text(w io.Writer) error {
 		fmt.Fprintln(aligned, strings.Join(line, "\t")+end)
 	}
 	return aligned.Flush()
+}
+
+// Groups yields the values of each key, in the order in which the keys appear.
+func Groups[K comparable, V any](all []V, key func(V) K) iter.Seq2[K, []V] {
+	return func(yield func(K, []V) bool) {
+		var order []K
+		of := make(map[K][]V)
+		for _, value := range all {
+			k := key(value)
+			if of[k] == nil {
+				order = append(order, k)
+			}
+			of[k] = append(of[k], value)
+		}
+		for _, k := range order {
+			if !yield(k, of[k]) {
+				return
+			}
+		}
+	}
 }

@@ -24,6 +24,9 @@ var csvColumns = []string{
 
 const csvRequired = 6
 
+// The column weight has numbers in this range.
+const minWeight, maxWeight = 1e-9, 1e9
+
 // ReadCSV reads a job from each line, in order of arrival. Lines have numbers of tasks and
 // bytes; the Model gives times. source names the input in errors. An unknown column is
 // refused: a misspelt optional one would be ignored silently.
@@ -116,13 +119,14 @@ func (r *csvRow) addJob(m *Model) {
 		User:      strings.Clone(r.text("user")),
 		Class:     strings.Clone(r.text("bin")),
 		Priority:  int(r.whole("priority", -2, 2)),
-		Weight:    r.number("weight", 0, MinWeight, MaxWeight),
 		SlowStart: r.number("slow_start", -1, -1, 1),
 		MemoryMB:  [2]int64{r.whole("map_mb", 0, MaxMemoryMB), r.whole("reduce_mb", 0, MaxMemoryMB)},
 	}
 	maps, reduces := r.whole("maps", 1, MaxTasks), r.whole("reduces", 0, MaxTasks)
 	input, shuffled := r.whole("map_input_bytes", 0, MaxBytes), r.whole("shuffle_bytes", 0, MaxBytes)
+	// No policy uses these two.
 	r.whole("output_bytes", 0, MaxBytes)
+	r.number("weight", 0, minWeight, maxWeight)
 	if r.hasError || !r.c.allowTasks(r.line, maps+reduces) {
 		return
 	}

@@ -1,11 +1,15 @@
 package workload
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"math"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // Model computes the time of a task from its bytes:
@@ -41,33 +45,20 @@ const maxSigma = 5
 // EnsureDefaults replaces zero values by the defaults. Sigma and Seed have no other
 // default.
 func (m *Model) EnsureDefaults() {
-	if m.Start == 0 {
-		m.Start = DefaultStart
-	}
-	if m.BlockBytes == 0 {
-		m.BlockBytes = DefaultBlockBytes
-	}
-	if m.BlockTime == 0 {
-		m.BlockTime = DefaultBlockTime
-	}
-	if m.ReduceBlockTime == 0 {
-		m.ReduceBlockTime = m.BlockTime
-	}
+	m.Start, m.BlockBytes = cmp.Or(m.Start, DefaultStart), cmp.Or(m.BlockBytes, DefaultBlockBytes)
+	m.BlockTime = cmp.Or(m.BlockTime, DefaultBlockTime)
+	m.ReduceBlockTime = cmp.Or(m.ReduceBlockTime, m.BlockTime)
 }
 
 // Validate reports every error of a model with its defaults.
 func (m *Model) Validate() error {
-	var f problems
-	if m.BlockBytes <= 0 || m.BlockBytes > MaxBytes {
-		f.add("block of %d bytes, expected 1 to %d", m.BlockBytes, int64(MaxBytes))
-	}
-	if start := max(0, m.Start); m.BlockTime <= start || m.ReduceBlockTime <= start {
-		f.add("a block in %v (map) and %v (reduce) with a start of %v, expected longer than the start", m.BlockTime, m.ReduceBlockTime, start)
-	}
-	if !(m.Sigma >= 0 && m.Sigma <= maxSigma) {
-		f.add("sigma %v, expected 0 to %d", m.Sigma, maxSigma)
-	}
-	return f.err()
+	start := max(0, m.Start)
+	return errors.Join(
+		validate.That(m.BlockBytes > 0 && m.BlockBytes <= MaxBytes, "block of %d bytes, expected 1 to %d", m.BlockBytes, int64(MaxBytes)),
+		validate.That(m.BlockTime > start && m.ReduceBlockTime > start,
+			"a block in %v (map) and %v (reduce) with a start of %v, expected longer than the start", m.BlockTime, m.ReduceBlockTime, start),
+		validate.That(m.Sigma >= 0 && m.Sigma <= maxSigma, "sigma %v, expected 0 to %d", m.Sigma, maxSigma),
+	)
 }
 
 // maps divides a job's input into n maps: full blocks and a rest if that gives n, otherwise

@@ -3,6 +3,7 @@ package workload
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/validate"
 	"github.com/hammr/hammr/jobmaster/history"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
@@ -228,12 +230,7 @@ type Options struct {
 func (o *Options) prepare() error {
 	o.Model.EnsureDefaults()
 	o.SWIM.EnsureDefaults()
-	if o.MaxTasks == 0 {
-		o.MaxTasks = MaxTasks
-	}
-	err := errors.Join(o.Model.Validate(), o.SWIM.Validate())
-	if o.MaxTasks < 0 || o.MaxTasks > MaxTasks {
-		err = errors.Join(err, fmt.Errorf("at most %d tasks, expected 1 to %d", o.MaxTasks, MaxTasks))
-	}
-	return err
+	o.MaxTasks = cmp.Or(o.MaxTasks, MaxTasks)
+	return errors.Join(o.Model.Validate(), o.SWIM.Validate(),
+		validate.That(o.MaxTasks >= 0 && o.MaxTasks <= MaxTasks, "at most %d tasks, expected 1 to %d", o.MaxTasks, MaxTasks))
 }

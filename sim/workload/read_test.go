@@ -81,14 +81,14 @@ func TestCSVColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := w.Jobs[0], w.Jobs[1]
-	if w.Name != "x.csv" || a.ID != "a" || a.Submit != 1500 || a.Weight != 2.5 || a.Pool != "p" || a.User != "ann" ||
+	if w.Name != "x.csv" || a.ID != "a" || a.Submit != 1500 || a.Pool != "p" || a.User != "ann" ||
 		a.Priority != -2 || a.SlowStart != 0.5 || a.Name != "x" || a.Class != "small" {
 		t.Errorf("%q: job %+v", w.Name, a)
 	}
 	if a.Maps[0].Bytes != 3 || a.Maps[1].Bytes != 2 || a.Reduces[0].Bytes != 4 || a.Reduces[2].Bytes != 3 {
 		t.Errorf("maps %v, reduces %v, want equal parts", a.Maps, a.Reduces)
 	}
-	if b.SlowStart != -1 || b.Weight != 0 || b.EffectiveSlowStart() != 0.05 || b.Name != "job8" {
+	if b.SlowStart != -1 || b.EffectiveSlowStart() != 0.05 || b.Name != "job8" {
 		t.Errorf("defaults of job %+v", b)
 	}
 	if len(b.Maps) != 1 || b.Maps[0] != (Task{Millis: 2000}) {

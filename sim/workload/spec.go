@@ -150,22 +150,14 @@ const keyNames = "jobs, arrival, maps, reduces, map, reduce, map-bytes, reduce-b
 
 // validate checks what no single key can: that there are arrivals, jobs and maps.
 func (s *Spec) validate(source string, f *problems) {
-	if s.Arrival.kind == nil {
-		f.add("%s:1: spec without arrival, expected one like arrival=exp:13s", source)
-	}
-	if len(s.Classes) == 0 {
-		f.add("%s:1: spec without jobs, expected a number like jobs=100", source)
-	}
+	f.check(s.Arrival.kind != nil, "%s:1: spec without arrival, expected one like arrival=exp:13s", source)
+	f.check(len(s.Classes) > 0, "%s:1: spec without jobs, expected a number like jobs=100", source)
 	jobs := 0
 	for _, c := range s.Classes {
-		if c.Jobs < 1 || c.Maps.kind == nil {
-			f.add("%s:1: spec of class %q with %d jobs, expected at least 1, and maps like maps=const:10", source, c.Name, c.Jobs)
-		}
+		f.check(c.Jobs >= 1 && c.Maps.kind != nil, "%s:1: spec of class %q with %d jobs, expected at least 1, and maps like maps=const:10", source, c.Name, c.Jobs)
 		jobs = min(jobs+c.Jobs, MaxTasks+1)
 	}
-	if jobs > MaxTasks {
-		f.add("%s:1: spec of more than %d jobs, which is the limit", source, MaxTasks)
-	}
+	f.check(jobs <= MaxTasks, "%s:1: spec of more than %d jobs, which is the limit", source, MaxTasks)
 }
 
 // parseArrival parses a distribution of times, or burst:N and a distribution.

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"github.com/hammr/hammr/internal/validate"
 )
 
 // SWIM controls how a SWIM trace becomes jobs: by the rules of SWIM's own replay, or
@@ -39,33 +42,20 @@ const (
 
 // EnsureDefaults replaces zero values by the defaults.
 func (s *SWIM) EnsureDefaults() {
-	if s.OriginalMachines == 0 {
-		s.OriginalMachines = 600
-	}
-	if s.TargetMachines == 0 {
-		s.TargetMachines = s.OriginalMachines
-	}
-	if s.BlockBytes == 0 {
-		s.BlockBytes = 64 << 20
-	}
-	if s.BytesPerReduce == 0 {
-		s.BytesPerReduce = 64 << 20
-	}
-	if s.MaxReduces == 0 {
-		s.MaxReduces = s.TargetMachines
-	}
+	s.OriginalMachines = cmp.Or(s.OriginalMachines, 600)
+	s.TargetMachines = cmp.Or(s.TargetMachines, s.OriginalMachines)
+	s.BlockBytes, s.BytesPerReduce = cmp.Or(s.BlockBytes, 64<<20), cmp.Or(s.BytesPerReduce, 64<<20)
+	s.MaxReduces = cmp.Or(s.MaxReduces, s.TargetMachines)
 }
 
 // Validate reports every error of options with their defaults.
 func (s *SWIM) Validate() error {
-	var f problems
-	if s.OriginalMachines < 0 || s.TargetMachines < 0 || s.MaxReduces < 0 {
-		f.add("SWIM with %d original nodes, %d target nodes, %d reduces at most, expected 0 or more", s.OriginalMachines, s.TargetMachines, s.MaxReduces)
-	}
-	if s.BlockBytes < 0 || s.BytesPerReduce < 0 || s.BlockBytes > MaxBytes {
-		f.add("SWIM with blocks of %d bytes and %d bytes a reduce, expected 1 to %d", s.BlockBytes, s.BytesPerReduce, int64(MaxBytes))
-	}
-	return f.err()
+	return errors.Join(
+		validate.That(min(s.OriginalMachines, s.TargetMachines, s.MaxReduces) >= 0,
+			"SWIM with %d original nodes, %d target nodes, %d reduces at most, expected 0 or more", s.OriginalMachines, s.TargetMachines, s.MaxReduces),
+		validate.That(min(s.BlockBytes, s.BytesPerReduce) >= 0 && s.BlockBytes <= MaxBytes,
+			"SWIM with blocks of %d bytes and %d bytes a reduce, expected 1 to %d", s.BlockBytes, s.BytesPerReduce, int64(MaxBytes)),
+	)
 }
 
 // addJob adds the job of a line. n is the number of the line.

@@ -25,6 +25,13 @@ func (f *problems) add(format string, args ...any) {
 	f.errs = append(f.errs, fmt.Errorf(format, args...))
 }
 
+// check adds an error's text unless ok is true.
+func (f *problems) check(ok bool, format string, args ...any) {
+	if !ok {
+		f.add(format, args...)
+	}
+}
+
 // err returns nil if nothing was added.
 func (f *problems) err() error {
 	if f.more > 0 {
@@ -48,49 +55,28 @@ func (w *Workload) Validate() error {
 		} else {
 			seen[j.ID] = i
 		}
-		if j.Submit < last {
-			f.add("job %d (%q): submitted at %d ms, before the previous job at %d ms, expected order of submission", i+1, j.ID, j.Submit, last)
-		}
+		f.check(j.Submit >= last, "job %d (%q): submitted at %d ms, before the previous job at %d ms, expected order of submission", i+1, j.ID, j.Submit, last)
 		last = max(last, j.Submit)
 		tasks += len(j.Maps) + len(j.Reduces)
 		j.validate(&f, i)
 		bytes = addBytes(addBytes(bytes, j.Maps), j.Reduces)
 	}
-	if tasks > MaxTasks {
-		f.add("%d tasks in all jobs, expected at most %d", tasks, MaxTasks)
-	}
-	if bytes > MaxBytes {
-		f.add("more than %d bytes in all jobs, which is the limit", int64(MaxBytes))
-	}
+	f.check(tasks <= MaxTasks, "%d tasks in all jobs, expected at most %d", tasks, MaxTasks)
+	f.check(bytes <= MaxBytes, "more than %d bytes in all jobs, which is the limit", int64(MaxBytes))
 	return f.err()
 }
 
 // validate reports the errors of the job alone; i is its index.
 func (j *Job) validate(f *problems, i int) {
 	at := fmt.Sprintf("job %d (%q)", i+1, j.ID)
-	if j.ID == "" {
-		f.add("%s: no id, expected a unique one", at)
-	}
-	if j.Submit < 0 || j.Submit > MaxMillis {
-		f.add("%s: submitted at %d ms, expected 0 to %d", at, j.Submit, int64(MaxMillis))
-	}
-	if j.Priority < -2 || j.Priority > 2 {
-		f.add("%s: priority %d, expected -2 (very low) to 2 (very high)", at, j.Priority)
-	}
-	if j.Weight != 0 && !(j.Weight >= MinWeight && j.Weight <= MaxWeight) {
-		f.add("%s: weight %v, expected %g to %g, or 0 for 1", at, j.Weight, MinWeight, MaxWeight)
-	}
-	if !(j.SlowStart <= 1) {
-		f.add("%s: slow start %v, expected 0 to 1, or less than 0 for %v", at, j.SlowStart, DefaultSlowStart)
-	}
+	f.check(j.ID != "", "%s: no id, expected a unique one", at)
+	f.check(j.Submit >= 0 && j.Submit <= MaxMillis, "%s: submitted at %d ms, expected 0 to %d", at, j.Submit, int64(MaxMillis))
+	f.check(j.Priority >= -2 && j.Priority <= 2, "%s: priority %d, expected -2 (very low) to 2 (very high)", at, j.Priority)
+	f.check(j.SlowStart <= 1, "%s: slow start %v, expected 0 to 1, or less than 0 for %v", at, j.SlowStart, DefaultSlowStart)
 	for _, mb := range j.MemoryMB {
-		if mb < 0 || mb > MaxMemoryMB {
-			f.add("%s: a task takes %d MiB, expected 0 to %d", at, mb, int64(MaxMemoryMB))
-		}
+		f.check(mb >= 0 && mb <= MaxMemoryMB, "%s: a task takes %d MiB, expected 0 to %d", at, mb, int64(MaxMemoryMB))
 	}
-	if len(j.Maps) == 0 {
-		f.add("%s: no maps, expected at least one", at)
-	}
+	f.check(len(j.Maps) > 0, "%s: no maps, expected at least one", at)
 	validateTasks(f, at, "map", j.Maps)
 	validateTasks(f, at, "reduce", j.Reduces)
 }

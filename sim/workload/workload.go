@@ -17,8 +17,6 @@ const (
 	MaxBytes  = 1 << 60 // of all tasks together
 
 	MaxMemoryMB = 1 << 30 // of a task or a machine, MiB
-
-	MinWeight, MaxWeight = 1e-9, 1e9 // range of Job.Weight
 )
 
 // Workload is a list of jobs by submission. It has no behaviour of a policy or a cluster,
@@ -48,7 +46,6 @@ type Job struct {
 
 	Name, Pool, User string  // "" if unknown
 	Priority         int     // as cluster.JobSpec.Priority: 0 normal, 1 high, 2 very high, -1 low, -2 very low
-	Weight           float64 // in its pool, MinWeight to MaxWeight; 0 is 1
 	SlowStart        float64 // fraction of finished maps at which reduces start; negative is DefaultSlowStart
 
 	MemoryMB [2]int64 // memory of a map and of a reduce, MiB; 0 is DefaultMemoryMB

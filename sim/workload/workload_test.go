@@ -10,7 +10,7 @@ import (
 func validWorkload() *Workload {
 	return &Workload{Name: "sound", Jobs: []Job{
 		{ID: "a", SlowStart: -1, Maps: []Task{{Millis: 2000}, {Millis: 4000, Bytes: 7}}},
-		{ID: "b", Submit: 10000, Weight: 2, Priority: -2, SlowStart: 1, Maps: []Task{{}}, Reduces: []Task{{Millis: 5000, Bytes: 1}}},
+		{ID: "b", Submit: 10000, Priority: -2, SlowStart: 1, Maps: []Task{{}}, Reduces: []Task{{Millis: 5000, Bytes: 1}}},
 	}}
 }
 
@@ -30,9 +30,6 @@ func TestValidateNamesEachError(t *testing.T) {
 		`submitted at -1 ms`:                      func(w *Workload) { w.Jobs[0].Submit = -1 },
 		`submitted at 137438953473 ms`:            func(w *Workload) { w.Jobs[1].Submit = MaxMillis + 1 },
 		`priority 3`:                              func(w *Workload) { w.Jobs[0].Priority = 3 },
-		`weight -1`:                               func(w *Workload) { w.Jobs[0].Weight = -1 },
-		`weight NaN`:                              func(w *Workload) { w.Jobs[0].Weight = math.NaN() },
-		`weight +Inf`:                             func(w *Workload) { w.Jobs[0].Weight = math.Inf(1) },
 		`slow start 1.5`:                          func(w *Workload) { w.Jobs[0].SlowStart = 1.5 },
 		`slow start NaN`:                          func(w *Workload) { w.Jobs[0].SlowStart = math.NaN() },
 		`job 1 ("a"): no maps`:                    func(w *Workload) { w.Jobs[0].Maps = nil },
@@ -50,7 +47,7 @@ func TestValidateNamesEachError(t *testing.T) {
 
 func TestValidateLimitsErrors(t *testing.T) {
 	w := validWorkload()
-	w.Jobs[0].Priority, w.Jobs[0].Weight, w.Jobs[1].Maps = 9, -3, nil
+	w.Jobs[0].Priority, w.Jobs[0].SlowStart, w.Jobs[1].Maps = 9, 2, nil
 	if n := len(strings.Split(w.Validate().Error(), "\n")); n != 3 {
 		t.Errorf("%d errors, want 3", n)
 	}

@@ -1,8 +1,7 @@
-package drill
+package testcluster
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,11 +11,14 @@ import (
 	"strings"
 )
 
-// readOutput reads a directory of output, which has the mark of a committed job. It ignores
-// names that begin with "_" or ".", as Hadoop's input formats do. Outputs of drills are
-// small, so they are compared in memory.
-func readOutput(dir string) (output, error) {
-	out := make(output)
+// Output is what a job has written, by the names of its files, without marks such as
+// _SUCCESS. Outputs of tests and drills are small, so they are compared in memory.
+type Output map[string][]byte
+
+// ReadOutput reads a directory of output, which has the mark of a committed job. It ignores
+// names that begin with "_" or ".", as Hadoop's input formats do.
+func ReadOutput(dir string) (Output, error) {
+	out := make(Output)
 	marked := false
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -42,27 +44,9 @@ func readOutput(dir string) (output, error) {
 	return out, nil
 }
 
-// fetchOutput reads output from this machine or from another file system. The local copy is
-// removed after it is read.
-func (s *Session) fetchOutput(ctx context.Context, at dataPlace, out string) (output, error) {
-	if !at.remote() {
-		return readOutput(out)
-	}
-	local, err := os.MkdirTemp(s.dir, "got-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(local)
-	got := filepath.Join(local, "out")
-	if _, err := s.command(ctx, nil, "fs", "-get", out, got); err != nil {
-		return nil, err
-	}
-	return readOutput(got)
-}
-
-// compare counts the expected bytes, and names each file that is missing, different or in
-// excess. The lists are sorted, so that equal results give equal verdicts.
-func compare(got, want output) (size int64, wrong []string) {
+// Compare counts the expected bytes, and names each file that is missing, different or in
+// excess. The list is sorted, so that equal results give equal verdicts.
+func (got Output) Compare(want Output) (size int64, wrong []string) {
 	for name, expected := range want {
 		text, found := got[name]
 		switch {
