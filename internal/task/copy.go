@@ -18,15 +18,7 @@ type writer struct {
 	task int32
 }
 
-// writtenOutput is the output of one attempt of a writer.
-type writtenOutput struct {
-	writer
-	attempt string
-}
-
-// writerOf and offerOf are the keys of an output in the maps of a copyPhase.
-func writerOf(o *taskproc.MapOutput) writer       { return writer{int(o.Edge), o.Task} }
-func offerOf(o *taskproc.MapOutput) writtenOutput { return writtenOutput{writerOf(o), o.Attempt} }
+func writerOf(o *taskproc.MapOutput) writer { return writer{int(o.Edge), o.Task} }
 
 // copyPhase gathers the segments that a reduce reads. Segments on its own machine are read
 // from their files during the merge. A transfer.Copier copies the others, several at once.
@@ -43,25 +35,21 @@ func offerOf(o *taskproc.MapOutput) writtenOutput { return writtenOutput{writerO
 // Invariant: the intake has the outputs in the reduce's fetched and in the copier's
 // results: each output completely, and one of each writer.
 type copyPhase struct {
-	r       *Reduce
-	edges   map[int]*copyEdge                     // by place in the graph's edges
-	pending map[writer]bool                       // writers whose segments are being copied
-	lost    map[writer]bool                       // those of pending whose output is revoked, and whose task runs again
-	outputs map[writtenOutput]*taskproc.MapOutput // outputs that were given to the copier
-	offered map[writtenOutput]string              // addresses of the outputs that are not revoked
-	numbers map[writer]int32                      // numbers that identify writers to the copier
-	writers []writer                              // writers by that number
-	fetcher *transfer.Fetcher                     // nil before the first copy
-	copier  *transfer.Copier                      // nil before the first copy
+	r        *Reduce
+	edges    map[int]*copyEdge       // by place in the graph's edges
+	writers  map[writer]*writerState // those with outputs that were given to the copier
+	byNumber []*writerState          // the same by number
+	fetcher  *transfer.Fetcher       // nil before the first copy
+	copier   *transfer.Copier        // nil before the first copy
 }
 
 // copyEdge is an edge that the reduce reads, and how far.
 type copyEdge struct {
 	Channel
-	partition int  // partition that is read of each output
-	have      int  // number of writers whose segments are in the intake
-	pending   int  // number of writers whose segments are being copied
-	complete  bool // the master has announced all outputs
+	partition int    // partition that is read of each output
+	have      int    // number of writers whose segments are in the intake
+	writers   [3]int // numbers of writers with outputs that were given to the copier, by status
+	complete  bool   // the master has announced all outputs
 }
 
 // finished reports whether no further output of the edge is awaited. If its writers are
@@ -74,9 +62,13 @@ func (e *copyEdge) finished() bool {
 	return e.complete
 }
 
-// awaitsWriters reports whether outputs are awaited that the master has not announced.
+// pending returns the number of writers whose segments are being copied.
+func (e *copyEdge) pending() int { return e.writers[writerCopying] + e.writers[writerLost] }
+
+// awaitsWriters reports whether outputs are awaited that the master has not announced: first
+// outputs, or outputs in place of revoked ones.
 func (e *copyEdge) awaitsWriters() bool {
-	return !e.complete && (e.Peers == nil || e.have+e.pending < len(e.Peers))
+	return e.writers[writerLost] > 0 || !e.complete && (e.Peers == nil || e.have+e.pending() < len(e.Peers))
 }
 
 // reads reports whether the reduce reads the output of a Node.
@@ -86,10 +78,7 @@ func (e *copyEdge) reads(task int32) bool {
 
 // newCopyPhase begins with what a checkpoint already had, and subscribes to the board.
 func (r *Reduce) newCopyPhase() *copyPhase {
-	p := &copyPhase{
-		r: r, edges: make(map[int]*copyEdge), pending: make(map[writer]bool), lost: make(map[writer]bool),
-		outputs: make(map[writtenOutput]*taskproc.MapOutput), offered: make(map[writtenOutput]string), numbers: make(map[writer]int32),
-	}
+	p := &copyPhase{r: r, edges: make(map[int]*copyEdge), writers: make(map[writer]*writerState)}
 	var edges []int
 	for _, c := range r.channels {
 		edges = append(edges, c.Edge)
@@ -121,19 +110,15 @@ func (r *Reduce) copyAll() (complete bool, err error) {
 // finished reports whether all segments are in the intake.
 func (p *copyPhase) finished() bool {
 	for _, e := range p.edges {
-		if !e.finished() {
+		if !e.finished() || e.pending() > 0 {
 			return false
 		}
 	}
-	return len(p.pending) == 0
+	return true
 }
 
-// awaitsWriters reports whether outputs are awaited that the master has not announced: first
-// outputs, or outputs in place of revoked ones.
+// awaitsWriters reports whether outputs of any edge are awaited that the master has not announced.
 func (p *copyPhase) awaitsWriters() bool {
-	if len(p.lost) > 0 {
-		return true
-	}
 	for _, e := range p.edges {
 		if e.awaitsWriters() {
 			return true
@@ -237,11 +222,8 @@ func (p *copyPhase) collect(results []transfer.Result) error {
 	p.r.Node.Attempt.KeepAlive()
 	for _, c := range results {
 		if c.Err == nil {
-			o := p.copied(c)
-			delete(p.pending, writerOf(o))
-			delete(p.lost, writerOf(o))
-			p.edges[int(o.Edge)].pending--
-			p.taken(o, c.Runs)
+			p.byNumber[c.Segment.Task].enter(writerIdle)
+			p.taken(p.copied(c), c.Runs)
 			continue
 		}
 		if err := p.failed(c); err != nil {

@@ -38,12 +38,14 @@ func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
 		return
 	}
 	revoked := setOf(attempts)
-	for o := range p.offered {
-		if o.edge == e.Edge && revoked[o.attempt] {
-			p.copier.Drop(p.numbers[o.writer], o.attempt)
-			delete(p.offered, o)
-			if p.pending[o.writer] {
-				p.lost[o.writer] = true
+	for _, w := range p.byNumber {
+		for i, o := range w.outputs {
+			if w.edge != e || o.revoked || !revoked[o.Attempt] {
+				continue
+			}
+			p.copier.Drop(w.number, o.Attempt)
+			if w.outputs[i].revoked = true; w.status == writerCopying {
+				w.enter(writerLost)
 			}
 		}
 	}
@@ -53,10 +55,10 @@ func (p *copyPhase) revoke(e *copyEdge, attempts []string) {
 // address, changes nothing. From another address it is a copy that was made off a draining
 // machine.
 func (p *copyPhase) handleOutput(e *copyEdge, o *taskproc.MapOutput) error {
-	address, offered := p.offered[offerOf(o)]
+	w := p.writers[writerOf(o)]
 	switch {
-	case offered && address == o.Address:
-	case p.pending[writerOf(o)]: // from an attempt that was lost; the copier chooses between the two
+	case w != nil && w.has(o):
+	case w != nil && w.status != writerIdle: // from an attempt that was lost; the copier chooses between the two
 		p.copy(e, o)
 	case !o.Stored && (o.Address == "" || o.Address == p.r.Node.Attempt.Start.ShuffleAddress):
 		runs, err := p.r.takeLocal(e, o)
@@ -121,19 +123,15 @@ func (p *copyPhase) copy(e *copyEdge, o *taskproc.MapOutput) {
 	if p.copier == nil {
 		p.openCopier()
 	}
-	w := writerOf(o)
-	number, known := p.numbers[w]
-	if !known {
-		number = int32(len(p.writers))
-		p.numbers[w], p.writers = number, append(p.writers, w)
+	w := p.writers[writerOf(o)]
+	if w == nil {
+		w = &writerState{edge: e, number: int32(len(p.byNumber))}
+		e.writers[writerIdle]++
+		p.writers[writerOf(o)], p.byNumber = w, append(p.byNumber, w)
 	}
-	if !p.pending[w] {
-		p.pending[w] = true
-		e.pending++
-	}
-	delete(p.lost, w)
-	p.outputs[offerOf(o)], p.offered[offerOf(o)] = o, o.Address
-	p.copier.Add(transfer.Segment{Task: number, Partition: e.partition, Ordinal: p.r.ordinalOf(o), Output: p.output(o)})
+	w.enter(writerCopying)
+	w.give(o)
+	p.copier.Add(transfer.Segment{Task: w.number, Partition: e.partition, Ordinal: p.r.ordinalOf(o), Output: p.output(o)})
 }
 
 // output describes an output to the copier.
@@ -150,5 +148,6 @@ func (p *copyPhase) output(o *taskproc.MapOutput) transfer.Output {
 
 // copied returns the output of a copier's result.
 func (p *copyPhase) copied(c transfer.Result) *taskproc.MapOutput {
-	return p.outputs[writtenOutput{p.writers[c.Segment.Task], c.Segment.Output.Attempt}]
+	w := p.byNumber[c.Segment.Task]
+	return w.outputs[w.find(c.Segment.Output.Attempt)].MapOutput
 }

@@ -19,13 +19,13 @@ func TestReduceThatKnowsAllOutputsIsNotAliveByItself(t *testing.T) {
 		alive bool
 	}{
 		"no output is known":               {[]copyEdge{{}}, true},
-		"some outputs are copied":          {[]copyEdge{{have: 3, pending: 2}}, true},
-		"all outputs are known":            {[]copyEdge{{have: 3, pending: 2, complete: true}}, false},
+		"some outputs are copied":          {[]copyEdge{{have: 3, writers: [3]int{writerCopying: 2}}}, true},
+		"all outputs are known":            {[]copyEdge{{have: 3, writers: [3]int{writerCopying: 2}, complete: true}}, false},
 		"one of two edges is complete":     {[]copyEdge{{complete: true}, {have: 1}}, true},
-		"both edges are complete":          {[]copyEdge{{complete: true}, {pending: 1, complete: true}}, false},
-		"a known writer has not written":   {[]copyEdge{{Channel: peers(1, 2, 3), have: 1, pending: 1}}, true},
-		"all known writers have written":   {[]copyEdge{{Channel: peers(1, 2, 3), have: 1, pending: 2}}, false},
-		"they have, and others still work": {[]copyEdge{{Channel: peers(4), pending: 1}}, false},
+		"both edges are complete":          {[]copyEdge{{complete: true}, {writers: [3]int{writerCopying: 1}, complete: true}}, false},
+		"a known writer has not written":   {[]copyEdge{{Channel: peers(1, 2, 3), have: 1, writers: [3]int{writerCopying: 1}}}, true},
+		"all known writers have written":   {[]copyEdge{{Channel: peers(1, 2, 3), have: 1, writers: [3]int{writerCopying: 2}}}, false},
+		"they have, and others still work": {[]copyEdge{{Channel: peers(4), writers: [3]int{writerCopying: 1}}}, false},
 	} {
 		p := &copyPhase{edges: make(map[int]*copyEdge)}
 		for i := range c.edges {
@@ -68,9 +68,7 @@ func TestReduceAwaitsTheNextOutputOfARevokedOne(t *testing.T) {
 	attempt := &Attempt{Start: &taskproc.Start{JobId: testJob}}
 	e := &copyEdge{Channel: peers(1, 2), have: 1}
 	p := &copyPhase{
-		r: &Reduce{Node: &NodeRun{Attempt: attempt}}, edges: map[int]*copyEdge{1: e}, copier: copier,
-		pending: make(map[writer]bool), lost: make(map[writer]bool), numbers: make(map[writer]int32),
-		outputs: make(map[writtenOutput]*taskproc.MapOutput), offered: make(map[writtenOutput]string),
+		r: &Reduce{Node: &NodeRun{Attempt: attempt}}, edges: map[int]*copyEdge{1: e}, copier: copier, writers: make(map[writer]*writerState),
 	}
 	want := func(when string, alive bool) {
 		t.Helper()
