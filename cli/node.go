@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/size"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -70,13 +71,7 @@ func leastFree(n apidoc.Tasknode) string {
 // bytesText formats a number of bytes with about three digits. It contains no blank, so that
 // a table cell is one word.
 func bytesText(n int64) string {
-	value, unit := float64(n), "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
-		if value < 1000 {
-			break
-		}
-		value, unit = value/1024, u
-	}
+	value, unit := size.Scale(float64(n))
 	return fmt.Sprintf("%.4g%s", value, unit)
 }
 

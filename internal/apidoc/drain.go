@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/size"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -111,12 +112,6 @@ func (d *Drain) Text() string {
 
 // byteText formats a number of bytes.
 func byteText(n float64) string {
-	unit := "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
-		if n < 1000 {
-			break
-		}
-		n, unit = n/1024, u
-	}
-	return fmt.Sprintf("%.3g %s", n, unit)
+	value, unit := size.Scale(n)
+	return fmt.Sprintf("%.3g %s", value, unit)
 }

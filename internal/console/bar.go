@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/hammr/hammr/internal/size"
 )
 
 // Control sequences of terminals.
@@ -134,13 +136,7 @@ func truncate(s string, columns int) string {
 
 // BytesText formats a number of bytes with about three digits.
 func BytesText(n int64) string {
-	value, unit := float64(n), "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
-		if value < 1000 {
-			break
-		}
-		value, unit = value/1024, u
-	}
+	value, unit := size.Scale(float64(n))
 	if value < 9.95 && unit != "B" {
 		return fmt.Sprintf("%.1f %s", value, unit)
 	}

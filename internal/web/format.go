@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/size"
 )
 
 // functions are what templates call.
@@ -90,13 +91,7 @@ func microsText(micros int64) string { return fmt.Sprintf("%.1f ms", float64(mic
 
 // bytesText formats a number of bytes.
 func bytesText(n int64) string {
-	value, unit := float64(n), "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
-		if value < 1000 {
-			break
-		}
-		value, unit = value/1024, u
-	}
+	value, unit := size.Scale(float64(n))
 	return fmt.Sprintf("%.4g %s", value, unit)
 }
 
