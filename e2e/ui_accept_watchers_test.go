@@ -209,6 +209,9 @@ func (s *sighting) times() []time.Time {
 	return slices.Clone(s.mu.times)
 }
 
+// maxFragmentBytes bounds what a watcher receives in a second: the compressed page of a job once.
+const maxFragmentBytes = 5000
+
 // compare prints how windows with watchers differ from their neighbours. More CPU than the bounds, in % of
 // a core, fails, as do changes that are seen too late.
 func (m *watchMeter) compare(name string, ofLeader, ofFollower float64, without, with []window) {
@@ -237,9 +240,9 @@ func (m *watchMeter) compare(name string, ofLeader, ofFollower float64, without,
 		name, median(func(i int) float64 { return with[i].rate }), leader, follower,
 		median(func(i int) float64 { return with[i].turn }), median(func(i int) float64 { return with[i].turn / base(i, turn) }),
 		bytes/1000, delays[len(delays)/2].Round(time.Millisecond), p95.Round(time.Millisecond), delays[len(delays)-1].Round(time.Millisecond))
-	if leader > ofLeader || follower > ofFollower || bytes > 2000 || p95 > 1500*time.Millisecond {
-		m.t.Errorf("%s: %+.1f %% of a core of the leader, at most %v; %+.1f %% of the follower, at most %v; %.0f B/s each, at most 2000; change to page p95 %v, at most 1.5 s",
-			name, leader, ofLeader, follower, ofFollower, bytes, p95)
+	if leader > ofLeader || follower > ofFollower || bytes > maxFragmentBytes || p95 > 1500*time.Millisecond {
+		m.t.Errorf("%s: %+.1f %% of a core of the leader, at most %v; %+.1f %% of the follower, at most %v; %.0f B/s each, at most %d; change to page p95 %v, at most 1.5 s",
+			name, leader, ofLeader, follower, ofFollower, bytes, maxFragmentBytes, p95)
 	}
 }
 

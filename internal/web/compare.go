@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -190,7 +191,7 @@ func compareConfiguration(a, b map[string]string) []PropertyDifference {
 		}
 	}
 	out := []PropertyDifference{}
-	for _, name := range sortedKeys(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		k := known[name]
 		d := PropertyDifference{Name: name, A: k.Default, B: k.Default, Default: k.Default, Doc: k.Doc}
 		if value, set := a[name]; set {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -185,7 +186,7 @@ func (h *hub) watched() (topics []string) {
 			delete(h.mu.prints, t)
 		}
 	}
-	return sortedKeys(used)
+	return slices.Sorted(maps.Keys(used))
 }
 
 // update asks for some topics, and wakes the watchers of those that have changed. A topic about which

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/internal/docs"
@@ -76,7 +77,7 @@ func (s *schemas) operation(rt *Route) map[string]any {
 		}
 		parameters = append(parameters, parameter)
 		if p.Name == "format" {
-			kind := map[bool]string{true: "text/csv", false: "text/plain"}[contains(p.Enum, "csv")]
+			kind := map[bool]string{true: "text/csv", false: "text/plain"}[slices.Contains(p.Enum, "csv")]
 			ok["content"].(map[string]any)[kind] = map[string]any{"schema": map[string]any{"type": "string"}}
 		}
 	}

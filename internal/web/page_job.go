@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -288,7 +289,7 @@ func sortProperties(set map[string]string, all bool) (changed, same []property) 
 			same = append(same, property{k.Name, k.Default, k.Default, k.Doc})
 		}
 	}
-	for _, name := range sortedKeys(set) {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
 		k, declared := known[name]
 		p := property{name, set[name], k.Default, k.Doc}
 		if declared && p.Value == k.Default {

@@ -113,6 +113,3 @@ func taskOf(id string) string {
 
 // shellWord quotes a word for a shell if it needs that.
 var shellWord = hostfile.Word
-
-// contains reports whether a list has a text.
-func contains(list []string, text string) bool { return slices.Contains(list, text) }

@@ -226,13 +226,3 @@ func (c *call) showError(status int, err error) {
 		http.Error(c.w, data.Detail, status)
 	}
 }
-
-// sortedKeys returns the keys of a map, sorted.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}

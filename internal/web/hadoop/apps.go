@@ -48,11 +48,7 @@ func (c *Call) appFilter() (keep func(*apidoc.Job) bool, q docs.JobQuery, err er
 	} else if len(one) > 0 {
 		states = one
 	}
-	startBegin, startEnd, err := c.period("startedTime")
-	if err != nil {
-		return nil, q, err
-	}
-	finishBegin, finishEnd, err := c.period("finishedTime")
+	inTime, err := c.times()
 	if err != nil {
 		return nil, q, err
 	}
@@ -65,7 +61,7 @@ func (c *Call) appFilter() (keep func(*apidoc.Job) bool, q docs.JobQuery, err er
 		case queue != "" && poolOf(queue) != j.Queue, len(tags) > 0: // no application has tags
 		case len(types) > 0 && !containsFold(types, "MAPREDUCE"):
 		case c.param("name") != "" && c.param("name") != j.Name:
-		case j.SubmitTime < startBegin, j.SubmitTime > startEnd, j.FinishTime < finishBegin, j.FinishTime > finishEnd:
+		case !inTime(j.SubmitTime, j.FinishTime):
 		default:
 			return true
 		}
@@ -139,17 +135,13 @@ func oneApp(c *Call) (*document, error) {
 	return &document{root: "app", body: c.app(j, r.Counters.Get(counter.SlotMillisMaps)+r.Counters.Get(counter.SlotMillisReduces))}, nil
 }
 
-func appAttempts(c *Call) (*document, error) {
-	j, err := c.row()
-	if err != nil {
-		return nil, err
-	}
+func appAttempts(c *Call, j *apidoc.Job) *document {
 	state, _ := appState(j.State)
 	return &document{root: "appAttempts", body: object{{"appAttempt", []object{{
 		{"id", 1}, {"startTime", j.SubmitTime}, {"finishedTime", j.FinishTime}, {"containerId", masterContainer(j.JobID)},
 		{"nodeHttpAddress", c.r.Host}, {"nodeId", c.r.Host}, {"logsLink", c.url("/jobs/" + j.JobID)}, {"blacklistedNodes", ""}, {"nodesBlacklistedBySystem", ""},
 		{"appAttemptId", "appattempt" + strings.TrimPrefix(j.JobID, "job") + "_000001"}, {"exportPorts", "null"}, {"appAttemptState", state},
-	}}}}}, nil
+	}}}}}
 }
 
 // appStatistics counts the applications in each state, of the type MAPREDUCE or of any.
@@ -186,33 +178,13 @@ func appStatistics(c *Call) (*document, error) {
 	return &document{root: "appStatInfo", body: object{{"statItem", items}}}, nil
 }
 
-func getState(c *Call) (*document, error) {
-	j, err := c.row()
-	if err != nil {
-		return nil, err
-	}
+func stateDocument(_ *Call, j *apidoc.Job) *document {
 	state, _ := appState(j.State)
-	return &document{body: object{{"state", state}}}, nil
-}
-
-func getQueue(c *Call) (*document, error) {
-	j, err := c.row()
-	if err != nil {
-		return nil, err
-	}
-	return queueDocument(j.Queue), nil
+	return &document{body: object{{"state", state}}}
 }
 
 func queueDocument(pool string) *document {
 	return &document{body: object{{"queue", queueOf(pool)}}}
-}
-
-func getPriority(c *Call) (*document, error) {
-	j, err := c.row()
-	if err != nil {
-		return nil, err
-	}
-	return priorityDocument(j.Priority), nil
 }
 
 func priorityDocument(name string) *document {
@@ -237,11 +209,15 @@ func putState(c *Call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := getState(c)
-	if err == nil && !isOver(j.State) {
+	changed, err := c.row()
+	if err != nil {
+		return nil, err
+	}
+	d := stateDocument(c, changed)
+	if !isOver(j.State) {
 		d.status = http.StatusAccepted
 	}
-	return d, err
+	return d, nil
 }
 
 // putQueue answers with the new queue. A follower may apply the change later.

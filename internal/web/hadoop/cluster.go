@@ -38,11 +38,10 @@ func haState(leader, self string) string {
 	return "ACTIVE"
 }
 
-func clusterInfo(c *Call) (*document, error) {
-	m, err := read(c, docs.Masters, docs.No{})
-	if err != nil {
-		return nil, err
-	}
+// mastersOf returns the masters.
+func mastersOf(c *Call) (apidoc.Masters, error) { return read(c, docs.Masters, docs.No{}) }
+
+func clusterInfo(c *Call, m apidoc.Masters) *document {
 	created, _ := strconv.ParseInt(m.Cluster, 10, 64) // the id is the time of the creation
 	own := ""
 	for _, master := range m.Masters {
@@ -55,18 +54,14 @@ func clusterInfo(c *Call) (*document, error) {
 		{"rmStateStoreName", "raft"}, {"resourceManagerVersion", version}, {"resourceManagerBuildVersion", version + " by hammr " + own},
 		{"resourceManagerVersionBuiltOn", buildTime()}, {"hadoopVersion", version}, {"hadoopBuildVersion", version + " by hammr " + own},
 		{"hadoopVersionBuiltOn", buildTime()}, {"haZooKeeperConnectionState", "Raft is used instead of ZooKeeper"}, {"hammrVersion", own},
-	}}, nil
+	}}
 }
 
-func historyInfo(c *Call) (*document, error) {
-	m, err := read(c, docs.Masters, docs.No{})
-	if err != nil {
-		return nil, err
-	}
+func historyInfo(_ *Call, m apidoc.Masters) *document {
 	created, _ := strconv.ParseInt(m.Cluster, 10, 64)
 	return &document{root: "historyInfo", body: object{
 		{"startedOn", created}, {"hadoopVersion", version}, {"hadoopBuildVersion", version + " by hammr"}, {"hadoopVersionBuiltOn", buildTime()},
-	}}, nil
+	}}
 }
 
 // slotSums are the slots of all tasknodes.

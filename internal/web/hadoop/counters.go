@@ -55,32 +55,24 @@ func jobCounters(c *Call) (*document, error) {
 }
 
 // countsOf describes the counters of one finished task.
-func countsOf(j *job, t *wire.TaskStatus) []object {
+func countsOf(t jobTask) []object {
 	v := make(counter.Values)
-	for i, n := range t.Counts[:min(len(t.Counts), len(j.CounterNames))] {
-		v.Add(counter.ID{Group: j.CounterNames[i].Group, Name: j.CounterNames[i].Name}, n)
+	for i, n := range t.Counts[:min(len(t.Counts), len(t.job.CounterNames))] {
+		v.Add(counter.ID{Group: t.job.CounterNames[i].Group, Name: t.job.CounterNames[i].Name}, n)
 	}
 	return groups(v, func(id counter.ID, name string) object { return object{{"name", name}, {"value", v.Get(id)}} })
 }
 
-func taskCounters(c *Call) (*document, error) {
-	j, t, err := c.taskOf()
-	if err != nil {
-		return nil, err
-	}
-	return &document{root: "jobTaskCounters", body: object{{"id", t.Id}, {"taskCounterGroup", countsOf(j, t)}}}, nil
+func taskCounters(_ *Call, t jobTask) *document {
+	return &document{root: "jobTaskCounters", body: object{{"id", t.Id}, {"taskCounterGroup", countsOf(t)}}}
 }
 
 // attemptCounters answers with the counters of an attempt. Those of an attempt that did not succeed
 // are not kept.
-func attemptCounters(c *Call) (*document, error) {
-	j, t, a, err := c.attemptOf()
-	if err != nil {
-		return nil, err
-	}
+func attemptCounters(_ *Call, a jobAttempt) *document {
 	var all []object
 	if a.State == wire.AttemptState_ATTEMPT_SUCCEEDED {
-		all = countsOf(j, t)
+		all = countsOf(a.task)
 	}
-	return &document{root: "jobTaskAttemptCounters", body: object{{"id", a.Id}, {"taskAttemptCounterGroup", all}}}, nil
+	return &document{root: "jobTaskAttemptCounters", body: object{{"id", a.Id}, {"taskAttemptCounterGroup", all}}}
 }

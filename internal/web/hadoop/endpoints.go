@@ -4,9 +4,21 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/access"
 )
+
+// of makes the function of an endpoint that reads one thing and describes it.
+func of[T any](read func(*Call) (T, error), describe func(*Call, T) *document) func(*Call) (*document, error) {
+	return func(c *Call) (*document, error) {
+		value, err := read(c)
+		if err != nil {
+			return nil, err
+		}
+		return describe(c, value), nil
+	}
+}
 
 // Endpoints returns the table of all paths.
 func Endpoints() []*Endpoint {
@@ -18,17 +30,17 @@ func Endpoints() []*Endpoint {
 	}
 	const cluster, app = "/ws/v1/cluster", "/ws/v1/cluster/apps/{app}"
 	all := []*Endpoint{
-		get(cluster, "cluster", "The cluster.", clusterInfo),
-		get(cluster+"/info", "cluster", "The cluster.", clusterInfo),
+		get(cluster, "cluster", "The cluster.", of(mastersOf, clusterInfo)),
+		get(cluster+"/info", "cluster", "The cluster.", of(mastersOf, clusterInfo)),
 		get(cluster+"/metrics", "cluster", "Figures of the cluster.", clusterMetrics),
 		get(cluster+"/scheduler", "pool", "The scheduler and its queues.", scheduler),
 		get(cluster+"/apps", "job", "Applications.", apps),
 		get(cluster+"/appstatistics", "job", "Numbers of applications by state.", appStatistics),
 		get(app, "job", "An application.", oneApp),
-		get(app+"/appattempts", "job", "Attempts of an application: one.", appAttempts),
-		get(app+"/state", "job", "State of an application.", getState),
-		get(app+"/queue", "job", "Queue of an application.", getQueue),
-		get(app+"/priority", "job", "Priority of an application.", getPriority),
+		get(app+"/appattempts", "job", "Attempts of an application: one.", of((*Call).row, appAttempts)),
+		get(app+"/state", "job", "State of an application.", of((*Call).row, stateDocument)),
+		get(app+"/queue", "job", "Queue of an application.", of((*Call).row, func(_ *Call, j *apidoc.Job) *document { return queueDocument(j.Queue) })),
+		get(app+"/priority", "job", "Priority of an application.", of((*Call).row, func(_ *Call, j *apidoc.Job) *document { return priorityDocument(j.Priority) })),
 		put(app+"/state", "state", "Kill", "Kills an application.", putState),
 		put(app+"/queue", "queue", "MoveJob", "Moves an application to a queue.", putQueue),
 		put(app+"/priority", "priority", "SetPriority", "Changes the priority of an application.", putPriority),
@@ -37,12 +49,12 @@ func Endpoints() []*Endpoint {
 		{Method: http.MethodPost, Path: cluster + "/apps", Verb: access.ChangeJob, Object: "job", Call: "Submit", Doc: "Refused: applications are not submitted here.", serve: noSubmit},
 		{Method: http.MethodPost, Path: cluster + "/apps/new-application", Verb: access.ChangeJob, Object: "job", Call: "Submit", Doc: "Refused: applications are not submitted here.", serve: noSubmit},
 
-		get("/proxy/{app}/ws/v1/mapreduce", "job", "The application master of a job.", masterInfo),
-		get("/proxy/{app}/ws/v1/mapreduce/info", "job", "The application master of a job.", masterInfo),
-		get("/proxy/{app}/ws/v1/mapreduce/jobs", "job", "The job of an application.", jobOfMaster),
+		get("/proxy/{app}/ws/v1/mapreduce", "job", "The application master of a job.", of((*Call).row, masterInfo)),
+		get("/proxy/{app}/ws/v1/mapreduce/info", "job", "The application master of a job.", of((*Call).row, masterInfo)),
+		get("/proxy/{app}/ws/v1/mapreduce/jobs", "job", "The job of an application.", of((*Call).job, jobOfMaster)),
 		get("/ws/v1/mapreduce/jobs", "job", "Jobs that run.", runningJobs),
-		get("/ws/v1/history", "cluster", "The history server.", historyInfo),
-		get("/ws/v1/history/info", "cluster", "The history server.", historyInfo),
+		get("/ws/v1/history", "cluster", "The history server.", of(mastersOf, historyInfo)),
+		get("/ws/v1/history/info", "cluster", "The history server.", of(mastersOf, historyInfo)),
 		get("/ws/v1/history/mapreduce/jobs", "job", "Jobs that are over.", finishedJobs),
 
 		get("/cluster", "cluster", "Leads to the overview.", redirect("/")),
@@ -55,17 +67,17 @@ func Endpoints() []*Endpoint {
 	for _, root := range []string{"/proxy/{app}/ws/v1/mapreduce", "/ws/v1/mapreduce", "/ws/v1/history/mapreduce"} {
 		job, task, attempt := root+"/jobs/{job}", root+"/jobs/{job}/tasks/{task}", root+"/jobs/{job}/tasks/{task}/attempts/{attempt}"
 		all = append(all,
-			get(job, "job", "A job.", oneJob),
-			get(job+"/jobattempts", "job", "Attempts at a job: one.", jobAttempts),
+			get(job, "job", "A job.", of((*Call).job, oneJob)),
+			get(job+"/jobattempts", "job", "Attempts at a job: one.", of(reportOf, jobAttempts)),
 			get(job+"/counters", "job", "Counters of a job.", jobCounters),
-			get(job+"/conf", "job", "Configuration of a job, as it was set.", jobConf),
+			get(job+"/conf", "job", "Configuration of a job, as it was set.", of((*Call).job, jobConf)),
 			get(job+"/tasks", "job", "Tasks of a job.", tasks),
-			get(task, "job", "A task.", oneTask),
-			get(task+"/counters", "job", "Counters of a task.", taskCounters),
+			get(task, "job", "A task.", of((*Call).taskOf, oneTask)),
+			get(task+"/counters", "job", "Counters of a task.", of((*Call).taskOf, taskCounters)),
 			get(task+"/attempts", "job", "Attempts at a task.", attempts),
 			get(attempt, "job", "An attempt.", oneAttempt),
-			get(attempt+"/counters", "job", "Counters of an attempt.", attemptCounters),
-			get(attempt+"/state", "job", "State of an attempt.", getAttemptState),
+			get(attempt+"/counters", "job", "Counters of an attempt.", of((*Call).attemptOf, attemptCounters)),
+			get(attempt+"/state", "job", "State of an attempt.", of((*Call).attemptOf, attemptStateDocument)),
 		)
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -34,32 +35,27 @@ func ofJob[A any](c *Call, d docs.Document[docs.JobID, A]) (value A, err error) 
 	return value, err
 }
 
+// reportOf returns the job of a request without its tasks.
+func reportOf(c *Call) (report.Report, error) { return ofJob(c, docs.Job) }
+
 // job returns the job of a request, with its tasks.
 func (c *Call) job() (*job, error) {
 	s, err := ofJob(c, docs.Status)
 	return &job{s, s.GetState().Final()}, err
 }
 
-func masterInfo(c *Call) (*document, error) {
-	j, err := c.row()
-	if err != nil {
-		return nil, err
-	}
+func masterInfo(c *Call, j *apidoc.Job) *document {
 	elapsed := c.now - j.SubmitTime
 	if isOver(j.State) {
 		elapsed = j.FinishTime - j.SubmitTime
 	}
 	return &document{root: "info", body: object{
 		{"appId", appOf(j.JobID)}, {"name", j.Name}, {"user", j.User}, {"startedOn", j.SubmitTime}, {"elapsedTime", max(0, elapsed)},
-	}}, nil
+	}}
 }
 
-func jobOfMaster(c *Call) (*document, error) {
-	j, err := c.job()
-	if err != nil {
-		return nil, err
-	}
-	return &document{root: "jobs", body: object{{"job", []object{c.masterJob(j)}}}}, nil
+func jobOfMaster(c *Call, j *job) *document {
+	return &document{root: "jobs", body: object{{"job", []object{c.masterJob(j)}}}}
 }
 
 // runningJobs answers with the jobs of all application masters that would run now.
@@ -79,15 +75,11 @@ func runningJobs(c *Call) (*document, error) {
 	return &document{root: "jobs", body: object{{"job", rows}}}, nil
 }
 
-func oneJob(c *Call) (*document, error) {
-	j, err := c.job()
-	if err != nil {
-		return nil, err
-	}
+func oneJob(c *Call, j *job) *document {
 	if c.isHistory() {
-		return &document{root: "job", body: c.historyJob(j)}, nil
+		return &document{root: "job", body: c.historyJob(j)}
 	}
-	return &document{root: "job", body: c.masterJob(j)}, nil
+	return &document{root: "job", body: c.masterJob(j)}
 }
 
 // tally counts attempts of one kind of tasks, and adds up the times of the successful ones.
@@ -178,11 +170,7 @@ func finishedJobs(c *Call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	startBegin, startEnd, err := c.period("startedTime")
-	if err != nil {
-		return nil, err
-	}
-	finishBegin, finishEnd, err := c.period("finishedTime")
+	inTime, err := c.times()
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +187,7 @@ func finishedJobs(c *Call) (*document, error) {
 		case err != nil:
 			return nil, err
 		case !slices.Contains(states, j.State), c.param("queue") != "" && poolOf(c.param("queue")) != j.Queue:
-		case j.StartTime < startBegin, j.StartTime > startEnd, j.FinishTime < finishBegin, j.FinishTime > finishEnd:
+		case !inTime(j.StartTime, j.FinishTime):
 		default:
 			rows = append(rows, historyRow(&j))
 		}
@@ -211,27 +199,19 @@ func finishedJobs(c *Call) (*document, error) {
 }
 
 // jobAttempts answers with the one attempt at a job: a job survives the end of a master.
-func jobAttempts(c *Call) (*document, error) {
-	r, err := ofJob(c, docs.Job)
-	if err != nil {
-		return nil, err
-	}
+func jobAttempts(c *Call, r report.Report) *document {
 	return &document{root: "jobAttempts", body: object{{"jobAttempt", []object{{
 		{"nodeHttpAddress", c.r.Host}, {"nodeId", c.r.Host}, {"id", 1}, {"startTime", r.StartTime}, {"containerId", masterContainer(r.JobID)},
 		{"logsLink", c.url("/jobs/" + r.JobID)},
-	}}}}}, nil
+	}}}}}
 }
 
 // jobConf answers with the properties that were set, without secrets.
-func jobConf(c *Call) (*document, error) {
-	j, err := c.job()
-	if err != nil {
-		return nil, err
-	}
+func jobConf(_ *Call, j *job) *document {
 	var properties []object
 	shown := clean.Properties(j.Properties)
 	for _, name := range slices.Sorted(maps.Keys(shown)) {
 		properties = append(properties, object{{"name", name}, {"value", shown[name]}, {"source", []string{"job.xml"}}})
 	}
-	return &document{root: "conf", body: object{{"path", j.JobId + "_conf.xml"}, {"property", properties}}}, nil
+	return &document{root: "conf", body: object{{"path", j.JobId + "_conf.xml"}, {"property", properties}}}
 }

@@ -252,6 +252,21 @@ func (c *Call) period(name string) (begin, end int64, err error) {
 	return begin, end, nil
 }
 
+// times returns whether a job started and finished in the periods that the parameters select.
+func (c *Call) times() (in func(start, finish int64) bool, err error) {
+	startBegin, startEnd, err := c.period("startedTime")
+	if err != nil {
+		return nil, err
+	}
+	finishBegin, finishEnd, err := c.period("finishedTime")
+	if err != nil {
+		return nil, err
+	}
+	return func(start, finish int64) bool {
+		return startBegin <= start && start <= startEnd && finishBegin <= finish && finish <= finishEnd
+	}, nil
+}
+
 // url returns the full address of a path of this server.
 func (c *Call) url(path string) string {
 	scheme := "http"

@@ -3,7 +3,6 @@ package hadoop
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
@@ -104,33 +103,35 @@ func (c *Call) status(all []*wire.TaskStatus_Attempt) string {
 	return ""
 }
 
-// taskOf returns the task of a request.
-func (c *Call) taskOf() (j *job, t *wire.TaskStatus, err error) {
-	id := c.r.PathValue("task")
-	if _, err := cluster.ParseTaskID(id); err != nil {
-		return nil, nil, notFound("TaskId string : %s is not properly formed", id)
-	}
-	if j, err = c.job(); err != nil {
-		return nil, nil, err
-	}
-	for _, t := range j.Tasks {
-		if t.Id == id {
-			return j, t, nil
-		}
-	}
-	return nil, nil, notFound("task not found with id %s", id)
+// jobTask is a task of a job.
+type jobTask struct {
+	job *job
+	*wire.TaskStatus
 }
 
-func oneTask(c *Call) (*document, error) {
-	j, t, err := c.taskOf()
-	if err != nil {
-		return nil, err
+// taskOf returns the task of a request.
+func (c *Call) taskOf() (t jobTask, err error) {
+	id := c.r.PathValue("task")
+	if _, err := cluster.ParseTaskID(id); err != nil {
+		return t, notFound("TaskId string : %s is not properly formed", id)
 	}
-	return &document{root: "task", body: c.task(j.over, j.FinishTime, t)}, nil
+	if t.job, err = c.job(); err != nil {
+		return t, err
+	}
+	for _, t.TaskStatus = range t.job.Tasks {
+		if t.Id == id {
+			return t, nil
+		}
+	}
+	return t, notFound("task not found with id %s", id)
+}
+
+func oneTask(c *Call, t jobTask) *document {
+	return &document{root: "task", body: c.task(t.job.over, t.job.FinishTime, t.TaskStatus)}
 }
 
 func attempts(c *Call) (*document, error) {
-	j, t, err := c.taskOf()
+	t, err := c.taskOf()
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func attempts(c *Call) (*document, error) {
 	}
 	var rows []object
 	for _, a := range t.Attempts {
-		rows = append(rows, c.attempt(j, t, a, nodes))
+		rows = append(rows, c.attempt(jobAttempt{t, a}, nodes))
 	}
 	return &document{root: "taskAttempts", body: object{{"taskAttempt", rows}}}, nil
 }
@@ -158,8 +159,9 @@ func (c *Call) nodesByName() (map[string]*apidoc.Tasknode, error) {
 }
 
 // attempt describes an attempt. The end of the merge is not recorded: it is that of the shuffle.
-func (c *Call) attempt(j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, nodes map[string]*apidoc.Tasknode) object {
-	state, address, rack := attemptState(a, j.over), a.Machine, "/default-rack"
+func (c *Call) attempt(a jobAttempt, nodes map[string]*apidoc.Tasknode) object {
+	j, t := a.task.job, a.task.TaskStatus
+	state, address, rack := attemptState(a.TaskStatus_Attempt, j.over), a.Machine, "/default-rack"
 	if n := nodes[a.Machine]; n != nil {
 		address, rack = cmp.Or(n.HTTP, address), cmp.Or(n.Rack, rack)
 	}
@@ -178,7 +180,7 @@ func (c *Call) attempt(j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, n
 	}
 	o := object{
 		{"startTime", a.StartTime}, {"finishTime", finish}, {"elapsedTime", c.span(a.StartTime, finish)}, {"progress", progressOf(state)}, {"id", a.Id},
-		{"rack", rack}, {"state", state}, {"status", c.status([]*wire.TaskStatus_Attempt{a})}, {"nodeHttpAddress", address}, {"diagnostics", diagnostics},
+		{"rack", rack}, {"state", state}, {"status", c.status([]*wire.TaskStatus_Attempt{a.TaskStatus_Attempt})}, {"nodeHttpAddress", address}, {"diagnostics", diagnostics},
 		{"type", taskType(t)}, {"assignedContainerId", containerOf(id)},
 	}
 	if !isReduce(t) {
@@ -196,22 +198,28 @@ func (c *Call) attempt(j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, n
 		field{"elapsedMergeTime", 0}, field{"elapsedReduceTime", reduce})
 }
 
+// jobAttempt is an attempt at a task.
+type jobAttempt struct {
+	task jobTask
+	*wire.TaskStatus_Attempt
+}
+
 // attemptOf returns the attempt of a request.
-func (c *Call) attemptOf() (j *job, t *wire.TaskStatus, a *wire.TaskStatus_Attempt, err error) {
-	if j, t, err = c.taskOf(); err != nil {
-		return nil, nil, nil, err
+func (c *Call) attemptOf() (a jobAttempt, err error) {
+	if a.task, err = c.taskOf(); err != nil {
+		return a, err
 	}
 	id := c.r.PathValue("attempt")
-	for _, a := range t.Attempts {
+	for _, a.TaskStatus_Attempt = range a.task.Attempts {
 		if a.Id == id {
-			return j, t, a, nil
+			return a, nil
 		}
 	}
-	return nil, nil, nil, notFound("Error getting info on task attempt id %s", id)
+	return a, notFound("Error getting info on task attempt id %s", id)
 }
 
 func oneAttempt(c *Call) (*document, error) {
-	j, t, a, err := c.attemptOf()
+	a, err := c.attemptOf()
 	if err != nil {
 		return nil, err
 	}
@@ -219,13 +227,9 @@ func oneAttempt(c *Call) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &document{root: "taskAttempt", status: http.StatusOK, body: c.attempt(j, t, a, nodes)}, nil
+	return &document{root: "taskAttempt", body: c.attempt(a, nodes)}, nil
 }
 
-func getAttemptState(c *Call) (*document, error) {
-	j, _, a, err := c.attemptOf()
-	if err != nil {
-		return nil, err
-	}
-	return &document{body: object{{"state", attemptState(a, j.over)}}}, nil
+func attemptStateDocument(_ *Call, a jobAttempt) *document {
+	return &document{body: object{{"state", attemptState(a.TaskStatus_Attempt, a.task.job.over)}}}
 }
