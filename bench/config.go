@@ -17,9 +17,15 @@ import (
 //
 //	hammr bench programs --case 'terasort*' --rounds 5 --size 1073741824
 type Config struct {
-	// Cases names contests, or patterns for path.Match. Default: all contests except those
-	// marked OnlyByName.
+	// Cases names contests, for RunRivals workloads, or patterns for path.Match. Default: all
+	// except contests marked OnlyByName.
 	Cases []string
+	// Rivals are names or patterns of the rivals of RunRivals. Default: all.
+	Rivals []string
+	// Seed is the seed of the inputs of RunRivals. Default 1.
+	Seed uint64
+	// Install makes RunRivals install the chosen rivals first.
+	Install bool
 	// Rounds is how often each side is measured. Default 5.
 	Rounds int
 	// Cold leaves out the warm-up run before each measured one.
@@ -41,7 +47,7 @@ type Config struct {
 // EnsureDefaults replaces zero fields by their defaults. It fails if the user has no cache
 // directory and Dir is not set.
 func (c *Config) EnsureDefaults() error {
-	c.Rounds, c.SizeBytes = cmp.Or(c.Rounds, 5), cmp.Or(c.SizeBytes, 1<<30)
+	c.Rounds, c.SizeBytes, c.Seed = cmp.Or(c.Rounds, 5), cmp.Or(c.SizeBytes, 1<<30), cmp.Or(c.Seed, 1)
 	c.Yardstick = cmp.Or(c.Yardstick, filepath.Join("..", "shared", "yardstick"))
 	c.Results = cmp.Or(c.Results, filepath.Join("bench", "results"))
 	if c.Out == nil {

@@ -61,13 +61,16 @@ func choose(all []Contest, patterns []string) ([]Contest, error) {
 	if len(patterns) == 0 {
 		return slices.DeleteFunc(slices.Clone(all), func(c Contest) bool { return c.OnlyByName }), nil
 	}
-	return Choose("case", all, func(c Contest) string { return c.Name }, patterns)
+	return matching("case", all, func(c Contest) string { return c.Name }, patterns)
 }
 
-// Choose selects what the patterns for path.Match name, in the order of all. A pattern that
+// matching selects what the patterns for path.Match name, in the order of all; without patterns, all. A pattern that
 // matches nothing is an error, so that a misspelt name does not pass as a run without
 // results. what says what is selected.
-func Choose[T any](what string, all []T, name func(T) string, patterns []string) ([]T, error) {
+func matching[T any](what string, all []T, name func(T) string, patterns []string) ([]T, error) {
+	if len(patterns) == 0 {
+		return all, nil
+	}
 	used := make([]bool, len(patterns))
 	chosen := slices.DeleteFunc(slices.Clone(all), func(one T) bool {
 		matched := false

@@ -1,5 +1,6 @@
 // Package bench compares Hammr with programs that do only the work: a hand-written wordcount
-// and sort (the yardstick), and GNU sort. They run on the same files in alternation.
+// and sort (the yardstick), and GNU sort; and with DuckDB, Polars, Spark and the coreutils on
+// common workloads. They run on the same files in alternation.
 //
 // A Contest has two Entries, ours and a rival, and an Input. Both run once unmeasured, which
 // warms the page cache, and their outputs are compared, since a fast wrong answer does not
@@ -19,6 +20,10 @@
 // processes of the command from rusage, and their peak resident memory. The peak is that of
 // the largest process from rusage, and that of all together from samples. Output is not
 // synced, and is removed after each turn.
+//
+// A workload has a generated input, a program of ours and a script of at most 60 lines for each
+// rival. Each pair of a workload and a rival is a contest. The rivals are Python packages, which
+// RunRivals can install into a virtual environment at the versions of requirements.txt.
 //
 //	err := bench.Run(ctx, bench.Config{Cases: []string{"terasort*"}, Rounds: 5})
 //

@@ -61,14 +61,14 @@ func figures() []figure {
 // Figures measures again what documents state, each in alternation with a loop of fixed work, and compares
 // it with the committed values. A figure that is worse by a quarter is an error.
 func Figures(ctx context.Context, cfg Config) error {
-	suite := Suite{Sources: []Source{{".", []string{"./cmd/hammr", "./bench/program/fixed", "./bench/program/timed"}}}}
+	var measured []Contest
 	committed := make(map[string]figure)
 	for _, f := range figures() {
 		f.contest.Rival = fixed
-		suite.Contests = append(suite.Contests, f.contest)
+		measured = append(measured, f.contest)
 		committed[f.contest.Name] = f
 	}
-	report, err := runSuite(ctx, &cfg, suite)
+	report, err := runContests(ctx, &cfg, measured, hammrSource)
 	if err != nil {
 		return err
 	}

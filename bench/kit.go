@@ -27,15 +27,15 @@ type Kit struct {
 	notes   []string // further findings of the contest, which no sample has
 }
 
-// Source is the source of some programs of a Suite.
-type Source struct {
+// source is the source of some programs.
+type source struct {
 	Dir      string // root of a Go module
 	Packages []string
 }
 
 // newKit builds the programs. The caller closes the kit. Programs are built from the present
 // tree, so results include uncommitted changes.
-func newKit(ctx context.Context, cfg Config, sources []Source) (*Kit, error) {
+func newKit(ctx context.Context, cfg Config, sources []source) (*Kit, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("directory for generated input: %w", err)
 	}
@@ -55,7 +55,7 @@ func (k *Kit) close() error { return os.RemoveAll(k.work) }
 
 // build compiles programs without cgo and without a workspace file, so that all machines
 // build the same programs.
-func (k *Kit) build(ctx context.Context, sources []Source) error {
+func (k *Kit) build(ctx context.Context, sources []source) error {
 	for _, s := range sources {
 		err := run(ctx, Command{
 			Args: append([]string{"go", "build", "-C", s.Dir, "-o", k.bin + string(filepath.Separator)}, s.Packages...),

@@ -10,11 +10,8 @@ import (
 	"time"
 )
 
-// Suite is a set of contests, and the source of the programs that they run.
-type Suite struct {
-	Contests []Contest
-	Sources  []Source
-}
+// hammrSource is the source of Hammr and its programs, where a benchmark runs.
+var hammrSource = source{".", []string{"./cmd/hammr", "./bench/program/..."}}
 
 // Run runs the comparisons with the yardstick and GNU sort. The yardstick is a
 // program outside of this repository, so its source must exist.
@@ -25,26 +22,18 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := errors.Join(cfg.Validate(), cfg.validateYardstick()); err != nil {
 		return err
 	}
-	return RunSuite(ctx, cfg, Suite{
-		Contests: contests(),
-		Sources:  []Source{{".", []string{"./cmd/hammr", "./bench/program/..."}}, {cfg.Yardstick, []string{"./..."}}},
-	})
+	_, err := runContests(ctx, &cfg, contests(), hammrSource, source{cfg.Yardstick, []string{"./..."}})
+	return err
 }
 
-// RunSuite runs the chosen contests of a suite, prints their table and writes the report.
-// Different outputs are an error; a missed goal is not.
+// runContests runs the chosen contests, prints their table and writes the report. sources have
+// the programs that the contests run. Different outputs are an error; a missed goal is not. It
+// completes the configuration, and returns the report also if some contests have failed.
 //
 //	build programs ─► for each contest: input ─► prepare ─► rehearsal, compare ─► rounds ─► result
 //	                                                                              ours, rival
 //	                                                                              rival, ours …
-func RunSuite(ctx context.Context, cfg Config, s Suite) error {
-	_, err := runSuite(ctx, &cfg, s)
-	return err
-}
-
-// runSuite does the work of RunSuite. It completes the configuration, and returns the report also if some
-// contests have failed.
-func runSuite(ctx context.Context, cfg *Config, s Suite) (Report, error) {
+func runContests(ctx context.Context, cfg *Config, all []Contest, sources ...source) (Report, error) {
 	report := Report{Version: 1, Time: time.Now(), Machine: ThisMachine()}
 	if err := cfg.EnsureDefaults(); err != nil {
 		return report, err
@@ -52,12 +41,12 @@ func runSuite(ctx context.Context, cfg *Config, s Suite) (Report, error) {
 	if err := cfg.Validate(); err != nil {
 		return report, err
 	}
-	chosen, err := choose(s.Contests, cfg.Cases)
+	chosen, err := choose(all, cfg.Cases)
 	if err != nil {
 		return report, err
 	}
 	printMachine(cfg.Out, report.Machine)
-	k, err := newKit(ctx, *cfg, s.Sources)
+	k, err := newKit(ctx, *cfg, sources)
 	if err != nil {
 		return report, err
 	}
@@ -86,11 +75,9 @@ func runSuite(ctx context.Context, cfg *Config, s Suite) (Report, error) {
 }
 
 // List prints the names of all contests with the yardstick and GNU sort.
-func List(w io.Writer) { Suite{Contests: contests()}.List(w) }
 
-// List prints the names of all contests. Contests that run only by name are marked.
-func (s Suite) List(w io.Writer) {
-	for _, c := range s.Contests {
+func List(w io.Writer) {
+	for _, c := range contests() {
 		mark := ""
 		if c.OnlyByName {
 			mark = " (only when named)"

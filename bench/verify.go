@@ -100,7 +100,7 @@ func commonPrefix(a, b []byte) int {
 
 // sameCounts compares outputs with a word, a tab and a count in each line. The order of words is not
 // compared, since rivals write them in the order of a hash table.
-var sameCounts = SameRecords(Identity)
+var sameCounts = sameRecords(identity)
 
 // longestLine bounds the lines of outputs. The longest are those of an index.
 const longestLine = 64 << 20
@@ -127,14 +127,14 @@ func records(output string) iter.Seq2[[]byte, error] {
 	}
 }
 
-// CountFirst turns a line of uniq -c into a record of the word, a tab and its count.
-func CountFirst(line []byte) []byte {
+// countFirst turns a line of uniq -c into a record of the word, a tab and its count.
+func countFirst(line []byte) []byte {
 	count, word, _ := bytes.Cut(bytes.TrimLeft(line, " "), []byte(" "))
 	return append(append(bytes.Clone(word), '\t'), count...)
 }
 
-// Identity is the form of records of all but uniq -c.
-func Identity(line []byte) []byte { return line }
+// identity is the form of records of all but uniq -c.
+func identity(line []byte) []byte { return line }
 
 // buckets is the number of parts into which records are divided by their hash.
 const buckets = 1 << 12
@@ -158,13 +158,13 @@ func digestOf(output string, seed maphash.Seed, form func([]byte) []byte) (d dig
 	return d, n, nil
 }
 
-// SameRecords returns the comparison of two outputs as multisets of lines, in any order. The
+// sameRecords returns the comparison of two outputs as multisets of lines, in any order. The
 // rival's lines have another form. The comparison takes little memory, however long the outputs
 // are: only records of a bucket with a difference are read into memory.
-func SameRecords(form func([]byte) []byte) func(ours, rival string) error {
+func sameRecords(form func([]byte) []byte) func(ours, rival string) error {
 	return func(ours, rival string) error {
 		seed := maphash.MakeSeed()
-		a, n, errA := digestOf(ours, seed, Identity)
+		a, n, errA := digestOf(ours, seed, identity)
 		b, m, errB := digestOf(rival, seed, form)
 		if err := errors.Join(errA, errB); err != nil {
 			return err
@@ -173,7 +173,7 @@ func SameRecords(form func([]byte) []byte) func(ours, rival string) error {
 			if a[i] == b[i] {
 				continue
 			}
-			inA, errA := bucketOf(ours, seed, Identity, uint64(i))
+			inA, errA := bucketOf(ours, seed, identity, uint64(i))
 			inB, errB := bucketOf(rival, seed, form, uint64(i))
 			if err := errors.Join(errA, errB); err != nil {
 				return err
@@ -215,11 +215,11 @@ func difference(ours, rival []string) error {
 	return nil
 }
 
-// SameLines returns the comparison of two short outputs whose order counts.
-func SameLines(form func([]byte) []byte) func(ours, rival string) error {
+// sameLines returns the comparison of two short outputs whose order counts.
+func sameLines(form func([]byte) []byte) func(ours, rival string) error {
 	return func(ours, rival string) error {
-		a, errA := LinesOf(ours, Identity)
-		b, errB := LinesOf(rival, form)
+		a, errA := linesOf(ours, identity)
+		b, errB := linesOf(rival, form)
 		if err := errors.Join(errA, errB); err != nil {
 			return err
 		}
@@ -235,8 +235,8 @@ func SameLines(form func([]byte) []byte) func(ours, rival string) error {
 	}
 }
 
-// LinesOf returns the lines of a short output.
-func LinesOf(output string, form func([]byte) []byte) (lines []string, err error) {
+// linesOf returns the lines of a short output.
+func linesOf(output string, form func([]byte) []byte) (lines []string, err error) {
 	for line, err := range records(output) {
 		if err != nil {
 			return nil, err

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/bench"
-	"github.com/hammr/hammr/bench/rivals"
 	"github.com/hammr/hammr/internal/conf"
 )
 
@@ -45,7 +44,7 @@ means that one is worse by more than a quarter.`,
 // newBenchRivals returns the command behind `make bench-rivals`. It compiles programs as
 // `hammr bench programs` does.
 func newBenchRivals() *cobra.Command {
-	cfg := rivals.Config{Config: bench.Config{Dir: os.Getenv("BENCH_DIR")}}
+	cfg := bench.Config{Dir: os.Getenv("BENCH_DIR")}
 	cmd := contestCommand(&cobra.Command{
 		Use:   "rivals [--case CASES] [--rival RIVALS] [--rounds N] [--size BYTES]",
 		Short: "Compare Hammr with DuckDB, Polars, Spark and coreutils",
@@ -58,7 +57,7 @@ packages into a virtual environment beside the input. The environment variable
 BENCH_DIR names the directory of both, which takes twelve times --size.`,
 		Example: `  hammr bench rivals --install --size 64m --rounds 1
   hammr bench rivals --case 'join,index' --rival duckdb --rounds 5`,
-	}, &cfg.Config, rivals.List, func(ctx context.Context) error { return rivals.Run(ctx, cfg) })
+	}, &cfg, bench.ListRivals, func(ctx context.Context) error { return bench.RunRivals(ctx, cfg) })
 	flags := cmd.Flags()
 	flags.StringSliceVar(&cfg.Rivals, "rival", nil, "`rivals` to compare with, or patterns (default all)")
 	flags.BoolVar(&cfg.Install, "install", false, "install the chosen rivals first")

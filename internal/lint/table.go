@@ -224,7 +224,6 @@ var importTable = []row{
 		"internal/wire", "sim/tables", "storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
 	{"bench/program/...", []string{"bench", "dag", "mr"}},
-	{"bench/rivals", []string{"bench", "bench/data"}},
 	{"cli", []string{"..."}},
 	{"cmd/...", []string{"cli", "internal/taskproc"}},
 	{"deploy/packages/man", []string{"cli"}},

@@ -1,4 +1,4 @@
-package rivals
+package bench
 
 import (
 	"context"
@@ -10,12 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"github.com/hammr/hammr/bench"
 )
 
-// Rival is a program that we are compared with.
-type Rival struct {
+// rival is a program that we are compared with.
+type rival struct {
 	Name string
 	// Package is the Python package, or "" for the coreutils.
 	Package string
@@ -23,9 +21,9 @@ type Rival struct {
 	Needs []string
 }
 
-// Rivals returns all rivals.
-func Rivals() []Rival {
-	return []Rival{
+// allRivals returns all rivals.
+func allRivals() []rival {
+	return []rival{
 		{Name: "duckdb", Package: "duckdb"},
 		{Name: "polars", Package: "polars"},
 		{Name: "spark", Package: "pyspark", Needs: []string{"java"}},
@@ -35,14 +33,14 @@ func Rivals() []Rival {
 
 // requirements has the versions of the Python packages. It is the one place that pins them.
 //
-//go:embed scripts/requirements.txt
+//go:embed rivals/scripts/requirements.txt
 var requirements string
 
 // scriptsDir has the scripts, below the root of Hammr's source, where the programs are built.
 var scriptsDir = filepath.Join("bench", "rivals", "scripts")
 
 // version returns the pinned version of the rival's package.
-func (r Rival) version() string {
+func (r rival) version() string {
 	for line := range strings.Lines(requirements) {
 		if name, version, ok := strings.Cut(strings.TrimSpace(line), "=="); ok && name == r.Package {
 			return version
@@ -55,7 +53,7 @@ func (r Rival) version() string {
 func python(venv string) string { return filepath.Join(venv, "bin", "python") }
 
 // missing returns why the rival cannot run, or "". It does not start the rival's program.
-func (r Rival) missing(ctx context.Context, venv string) string {
+func (r rival) missing(ctx context.Context, venv string) string {
 	for _, program := range r.Needs {
 		if _, err := exec.LookPath(program); err != nil {
 			return program + " is not installed"
@@ -77,7 +75,7 @@ func (r Rival) missing(ctx context.Context, venv string) string {
 
 // install makes a virtual environment and installs the packages of the rivals into it. A
 // package that cannot be installed does not stop the others.
-func install(ctx context.Context, venv string, rivals []Rival, log io.Writer) error {
+func install(ctx context.Context, venv string, rivals []rival, log io.Writer) error {
 	if _, err := os.Stat(python(venv)); err != nil {
 		fmt.Fprintf(log, "making the virtual environment %s\n", venv)
 		if err := command(ctx, log, "python3", "-m", "venv", venv); err != nil {
@@ -106,13 +104,13 @@ func command(ctx context.Context, log io.Writer, name string, args ...string) er
 }
 
 // temporary is the directory for the rivals' spills.
-func temporary(k *bench.Kit) string { return filepath.Join(k.Work(), "tmp") }
+func temporary(k *Kit) string { return filepath.Join(k.Work(), "tmp") }
 
 // entry returns the rival's side of a workload.
-func (r Rival) entry(w Workload, venv string) bench.Entry {
+func (r rival) entry(w workload, venv string) Entry {
 	if r.Package == "" {
-		return bench.Entry{Name: w.Pipe, Command: func(k *bench.Kit, in, out string) bench.Command {
-			return bench.Command{
+		return Entry{Name: w.Pipe, Command: func(k *Kit, in, out string) Command {
+			return Command{
 				Args: []string{"sh", "-c", w.Pipe}, Stdin: in, Stdout: out,
 				Env: []string{"LC_ALL=C", "TMPDIR=" + temporary(k)},
 			}
@@ -122,8 +120,8 @@ func (r Rival) entry(w Workload, venv string) bench.Entry {
 	if r.Name == "spark" {
 		script = w.SparkScript
 	}
-	return bench.Entry{Name: r.Package + " " + r.version(), Command: func(k *bench.Kit, in, out string) bench.Command {
-		return bench.Command{
+	return Entry{Name: r.Package + " " + r.version(), Command: func(k *Kit, in, out string) Command {
+		return Command{
 			Args: []string{python(venv), filepath.Join(scriptsDir, r.Name, script+".py"), in, out},
 			Env:  []string{"TMPDIR=" + temporary(k), "PYTHONDONTWRITEBYTECODE=1", "PYSPARK_PYTHON=" + python(venv)},
 		}
@@ -131,7 +129,7 @@ func (r Rival) entry(w Workload, venv string) bench.Entry {
 }
 
 // cannot returns why the rival has no entry for a workload, or "".
-func (r Rival) cannot(w Workload) string {
+func (r rival) cannot(w workload) string {
 	if r.Package == "" && w.Pipe == "" {
 		return "no pipe does it"
 	}

@@ -1,4 +1,4 @@
-package rivals
+package bench
 
 import (
 	"errors"
@@ -8,17 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/hammr/hammr/bench"
 )
 
-// Workload is one job, as we and each rival do it.
-type Workload struct {
+// workload is one job, as we and each rival do it.
+type workload struct {
 	Name  string
 	About string // one line
-	Input bench.Input
+	Input Input
 	// Ours is our command line for an input and an output.
-	Ours func(k *bench.Kit, in, out string) bench.Command
+	Ours func(k *Kit, in, out string) Command
 	// Script is the name of the rivals' scripts, without suffix. Spark has some of its own.
 	Script, SparkScript string
 	// Pipe is a shell pipe of coreutils from standard input to standard output, or "". Its
@@ -31,23 +29,23 @@ type Workload struct {
 }
 
 // program returns the command line of one of our programs with one input.
-func program(name ...string) func(k *bench.Kit, in, out string) bench.Command {
-	return func(k *bench.Kit, in, out string) bench.Command {
+func program(name ...string) func(k *Kit, in, out string) Command {
+	return func(k *Kit, in, out string) Command {
 		return k.Ours(append([]string(nil), name...), in, out)
 	}
 }
 
 // joins returns the command line of a program that reads customers and orders.
-func joins(name string) func(k *bench.Kit, in, out string) bench.Command {
-	return func(k *bench.Kit, in, out string) bench.Command {
+func joins(name string) func(k *Kit, in, out string) Command {
+	return func(k *Kit, in, out string) Command {
 		return k.Ours([]string{name}, filepath.Join(in, customersFile), filepath.Join(in, ordersFile), out)
 	}
 }
 
 // iterates returns the command line of a bundled program with numbers before its input, which
 // is a file of the input's directory, or the input itself.
-func iterates(name, file string, numbers ...int) func(k *bench.Kit, in, out string) bench.Command {
-	return func(k *bench.Kit, in, out string) bench.Command {
+func iterates(name, file string, numbers ...int) func(k *Kit, in, out string) Command {
+	return func(k *Kit, in, out string) Command {
 		var args []string
 		for _, n := range numbers {
 			args = append(args, strconv.Itoa(n))
@@ -69,20 +67,20 @@ var (
 // uniqCount is a pipe that counts equal lines.
 const uniqCount = `sort --parallel=2 | uniq -c`
 
-// Workloads returns all workloads with inputs of a seed. Their names must not change, since
+// workloads returns all workloads with inputs of a seed. Their names must not change, since
 // results of different days are matched by name.
-func Workloads(seed uint64) []Workload {
+func workloads(seed uint64) []workload {
 	log := inputOf("log", seed, logLines)
 	graph := inputOf("graph", seed, edgeLines)
 	customers := directoryOf("join", seed, joinFiles)
-	all := []Workload{
+	all := []workload{
 		{
 			Name: "keys", About: "count of random keys, half of them different", Input: inputOf("keys", seed, keyLines),
 			Ours: program("hammr", "run", "wordcount"), Pipe: uniqCount,
 		},
 		{
 			Name: "pairs", About: "different pairs of user and page of a log", Input: log,
-			Ours: program("pairs"), Pipe: `cut -f 2,3 | sort --parallel=2 -u`, ComparePipe: bench.SameRecords(bench.Identity),
+			Ours: program("pairs"), Pipe: `cut -f 2,3 | sort --parallel=2 -u`, ComparePipe: sameRecords(identity),
 		},
 		{
 			Name: "broadcastjoin", About: "join with a small input in memory, sums by region", Input: customers,
@@ -110,7 +108,7 @@ func Workloads(seed uint64) []Workload {
 		},
 		{
 			Name: "top100", About: "the pages of a log with the most views", Input: log,
-			Ours: program("toppages"), Compare: bench.SameLines(bench.Identity), ComparePipe: bench.SameLines(bench.CountFirst),
+			Ours: program("toppages"), Compare: sameLines(identity), ComparePipe: sameLines(countFirst),
 			Pipe: `cut -f 3 | ` + uniqCount + ` | sort -k 1,1nr -k 2 | head -n 100`,
 		},
 		{Name: "sessions", About: "sessions of the users of a log, by secondary sort", Input: log, Ours: program("sessions")},
@@ -123,10 +121,10 @@ func Workloads(seed uint64) []Workload {
 }
 
 // compressedWorkloads count the words of one compressed file.
-func compressedWorkloads(seed uint64) []Workload {
+func compressedWorkloads(seed uint64) []workload {
 	const noBzip2 = "it reads no bzip2"
 	ours := program("hammr", "run", "wordcount")
-	return []Workload{
+	return []workload{
 		{
 			Name: "gzip", About: "wordcount of a gzip file", Ours: ours, Script: "wordcount",
 			Input: directoryOf("gzip", seed, compressedText(".gz", gzipTo)),
@@ -145,7 +143,7 @@ func compressedWorkloads(seed uint64) []Workload {
 
 // completed sets the defaults of workloads: scripts have the workload's name, and records are
 // compared in any order.
-func completed(all []Workload) []Workload {
+func completed(all []workload) []workload {
 	for i := range all {
 		w := &all[i]
 		if w.Script == "" {
@@ -155,10 +153,10 @@ func completed(all []Workload) []Workload {
 			w.SparkScript = w.Script
 		}
 		if w.Compare == nil {
-			w.Compare = bench.SameRecords(bench.Identity)
+			w.Compare = sameRecords(identity)
 		}
 		if w.ComparePipe == nil {
-			w.ComparePipe = bench.SameRecords(bench.CountFirst)
+			w.ComparePipe = sameRecords(countFirst)
 		}
 	}
 	return all
@@ -175,8 +173,8 @@ func (t tolerance) allows(a, b float64) bool {
 // compare compares two outputs with a key in front of each line and numbers behind it. Lines
 // may have any order. All are in memory.
 func (t tolerance) compare(ours, rival string) error {
-	a, errA := bench.LinesOf(ours, bench.Identity)
-	b, errB := bench.LinesOf(rival, bench.Identity)
+	a, errA := linesOf(ours, identity)
+	b, errB := linesOf(rival, identity)
 	if err := errors.Join(errA, errB); err != nil {
 		return err
 	}

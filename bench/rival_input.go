@@ -1,4 +1,4 @@
-package rivals
+package bench
 
 import (
 	"bufio"
@@ -16,7 +16,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/hammr/hammr/bench"
 	"github.com/hammr/hammr/bench/data"
 )
 
@@ -31,18 +30,18 @@ const (
 func scaled(full, bytes, least int64) int64 { return max(full*(bytes>>10)/(fullBytes>>10), least) }
 
 // inputOf returns an input of the full size that generate writes to one file.
-func inputOf(name string, seed uint64, generate func(w *bufio.Writer, r *rand.Rand, bytes int64) error) bench.Input {
+func inputOf(name string, seed uint64, generate func(w *bufio.Writer, r *rand.Rand, bytes int64) error) Input {
 	return directoryOf(name, seed, func(_ context.Context, file string, r *rand.Rand, bytes int64) error {
 		return data.File(file, func(w *bufio.Writer) error { return generate(w, r, bytes) })
 	})
 }
 
 // directoryOf returns an input that create writes: a file, or a directory of files.
-func directoryOf(name string, seed uint64, create func(ctx context.Context, name string, r *rand.Rand, bytes int64) error) bench.Input {
-	return bench.Input{
+func directoryOf(name string, seed uint64, create func(ctx context.Context, name string, r *rand.Rand, bytes int64) error) Input {
+	return Input{
 		Name: "rivals-" + name, Seed: seed,
 		Bytes: func(size int64) int64 { return size },
-		Create: func(ctx context.Context, _ *bench.Kit, file string, bytes int64) error {
+		Create: func(ctx context.Context, _ *Kit, file string, bytes int64) error {
 			return create(ctx, file, randomOf(name, seed), bytes)
 		},
 	}

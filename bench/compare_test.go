@@ -1,12 +1,10 @@
-package rivals
+package bench
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/hammr/hammr/bench"
 )
 
 // output writes a file and returns its name.
@@ -27,15 +25,15 @@ func TestComparisons(t *testing.T) {
 		ours, rival string
 		want        string // part of the error
 	}{
-		{"another order", bench.SameRecords(bench.Identity), "a\t1\nb\t2\n", "b\t2\na\t1\n", ""},
-		{"uniq -c", bench.SameRecords(bench.CountFirst), "a\t1\nb c\t22\n", "     22 b c\n      1 a\n", ""},
-		{"another count", bench.SameRecords(bench.Identity), "a\t1\nb\t2\n", "a\t1\nb\t3\n", `has "b\t`},
-		{"a record twice", bench.SameRecords(bench.Identity), "a\na\nb\n", "a\nb\nb\n", "3 records, rival 3; only"},
-		{"a record too few", bench.SameRecords(bench.Identity), "a\nb\n", "a\n", `only ours has "b"`},
-		{"a record too many", bench.SameRecords(bench.CountFirst), "", " 1 a\n", `only the rival has "a\t1"`},
-		{"lines in order", bench.SameLines(bench.Identity), "a\nb\n", "b\na\n", `line 1: "a", rival "b"`},
-		{"equal lines", bench.SameLines(bench.CountFirst), "a\t1\n", "      1 a\n", ""},
-		{"a line too few", bench.SameLines(bench.Identity), "a\nb\n", "a\n", "2 lines, rival 1"},
+		{"another order", sameRecords(identity), "a\t1\nb\t2\n", "b\t2\na\t1\n", ""},
+		{"uniq -c", sameRecords(countFirst), "a\t1\nb c\t22\n", "     22 b c\n      1 a\n", ""},
+		{"another count", sameRecords(identity), "a\t1\nb\t2\n", "a\t1\nb\t3\n", `has "b\t`},
+		{"a record twice", sameRecords(identity), "a\na\nb\n", "a\nb\nb\n", "3 records, rival 3; only"},
+		{"a record too few", sameRecords(identity), "a\nb\n", "a\n", `only ours has "b"`},
+		{"a record too many", sameRecords(countFirst), "", " 1 a\n", `only the rival has "a\t1"`},
+		{"lines in order", sameLines(identity), "a\nb\n", "b\na\n", `line 1: "a", rival "b"`},
+		{"equal lines", sameLines(countFirst), "a\t1\n", "      1 a\n", ""},
+		{"a line too few", sameLines(identity), "a\nb\n", "a\n", "2 lines, rival 1"},
 		{"close numbers", numbers, "1\t5 1000\t7\n0\t0.001 1\t7\n", "0\t0 1\t7\n1\t5 1000.9\t7\n", ""},
 		{"numbers apart", numbers, "0\t1 2\n", "0\t1 2.02\n", `"0\t1 2", rival "0\t1 2.02"`},
 		{"another key", numbers, "1\t5\n", "2\t5\n", "rival"},
@@ -60,7 +58,7 @@ func TestComparisonFindsOneRecord(t *testing.T) {
 	}
 	ours := output(t, strings.Join(lines, "\n"))
 	lines[31_415] = "planted"
-	err := bench.SameRecords(bench.Identity)(ours, output(t, strings.Join(lines, "\n")))
+	err := sameRecords(identity)(ours, output(t, strings.Join(lines, "\n")))
 	if err == nil || !strings.Contains(err.Error(), "00031415") && !strings.Contains(err.Error(), "planted") {
 		t.Errorf("error %v, want one that names the record", err)
 	}

@@ -1,4 +1,4 @@
-package rivals
+package bench
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/hammr/hammr/bench"
 )
 
 // modelVariable makes this test program compute a workload in the plainest way: it is the rival
@@ -27,11 +25,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// workloads returns the workloads whose inputs can be made on this machine.
-func workloads(t *testing.T, seed uint64) []Workload {
+// possibleWorkloads returns the workloads whose inputs can be made on this machine.
+func possibleWorkloads(t *testing.T, seed uint64) []workload {
 	t.Helper()
 	_, err := exec.LookPath("bzip2")
-	return slices.DeleteFunc(Workloads(seed), func(w Workload) bool {
+	return slices.DeleteFunc(workloads(seed), func(w workload) bool {
 		if err != nil && w.Name == "bzip2" {
 			t.Log("without the workload bzip2: the program bzip2 is not installed")
 			return true
@@ -42,22 +40,22 @@ func workloads(t *testing.T, seed uint64) []Workload {
 
 // TestOurs compares our program of each workload with a plain computation, as a contest.
 func TestOurs(t *testing.T) {
-	t.Chdir(filepath.Join("..", ".."))
+	t.Chdir("..")
 	model, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var contests []bench.Contest
-	for _, w := range workloads(t, 3) {
-		contests = append(contests, bench.Contest{
-			Name: w.Name, Input: w.Input, Compare: w.Compare, Ours: bench.Entry{Name: "hammr", Command: w.Ours},
-			Rival: bench.Entry{Name: "model", Command: func(_ *bench.Kit, in, out string) bench.Command {
-				return bench.Command{Args: []string{model, in, out}, Env: []string{modelVariable + "=" + w.Name}}
+	var contests []Contest
+	for _, w := range possibleWorkloads(t, 3) {
+		contests = append(contests, Contest{
+			Name: w.Name, Input: w.Input, Compare: w.Compare, Ours: Entry{Name: "hammr", Command: w.Ours},
+			Rival: Entry{Name: "model", Command: func(_ *Kit, in, out string) Command {
+				return Command{Args: []string{model, in, out}, Env: []string{modelVariable + "=" + w.Name}}
 			}},
 		})
 	}
-	cfg := bench.Config{Rounds: 1, Cold: true, SizeBytes: 1 << 20, Dir: t.TempDir(), Results: t.TempDir(), Out: t.Output()}
-	if err := bench.RunSuite(t.Context(), cfg, suiteOf(contests)); err != nil {
+	cfg := Config{Rounds: 1, Cold: true, SizeBytes: 1 << 20, Dir: t.TempDir(), Results: t.TempDir(), Out: t.Output()}
+	if _, err := runContests(t.Context(), &cfg, contests, hammrSource); err != nil {
 		t.Error(err)
 	}
 	if n := resultsIn(t, cfg.Results); n != len(contests) {
@@ -73,7 +71,7 @@ func resultsIn(t *testing.T, dir string) (compared int) {
 		t.Fatalf("reports %v, want one", names)
 	}
 	data, err := os.ReadFile(names[0])
-	var report bench.Report
+	var report Report
 	if err != nil || json.Unmarshal(data, &report) != nil {
 		t.Fatalf("report %s, %v", data, err)
 	}
@@ -88,12 +86,12 @@ func resultsIn(t *testing.T, dir string) (compared int) {
 // TestScripts runs the scripts of DuckDB and Polars, if they are installed where
 // `hammr bench rivals --install` puts them.
 func TestScripts(t *testing.T) {
-	t.Chdir(filepath.Join("..", ".."))
-	cache := Config{Config: bench.Config{Dir: os.Getenv("BENCH_DIR")}}
+	t.Chdir("..")
+	cache := Config{Dir: os.Getenv("BENCH_DIR")}
 	if err := cache.EnsureDefaults(); err != nil {
 		t.Skip(err)
 	}
-	for _, r := range Rivals()[:2] {
+	for _, r := range allRivals()[:2] {
 		if why := r.missing(t.Context(), cache.venv()); why != "" {
 			t.Skipf("%s: %s", r.Name, why)
 		}
@@ -102,20 +100,21 @@ func TestScripts(t *testing.T) {
 	if err := os.Symlink(cache.venv(), filepath.Join(dir, "rivals-venv")); err != nil {
 		t.Fatal(err)
 	}
-	cfg := Config{Rivals: []string{"duckdb", "polars"}, Config: bench.Config{
+	cfg := Config{
+		Rivals: []string{"duckdb", "polars"},
 		Rounds: 1, Cold: true, SizeBytes: 4 << 20, Dir: dir, Results: t.TempDir(), Out: t.Output(),
-	}}
-	if err := Run(t.Context(), cfg); err != nil {
+	}
+	if err := RunRivals(t.Context(), cfg); err != nil {
 		t.Error(err)
 	}
-	if n, want := resultsIn(t, cfg.Results), 2*len(Workloads(1))-2; n != want {
+	if n, want := resultsIn(t, cfg.Results), 2*len(workloads(1))-2; n != want {
 		t.Errorf("%d results, want %d: all but bzip2", n, want)
 	}
 }
 
 func TestScriptsAreShortAndAllThere(t *testing.T) {
 	const longest = 60
-	scripts, err := filepath.Glob("scripts/*/*.py")
+	scripts, err := filepath.Glob("rivals/scripts/*/*.py")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("scripts %v, %v", scripts, err)
 	}
@@ -125,16 +124,16 @@ func TestScriptsAreShortAndAllThere(t *testing.T) {
 			t.Errorf("%s: %d lines, %d are allowed; %v", name, n, longest, err)
 		}
 	}
-	for _, r := range Rivals() {
+	for _, r := range allRivals() {
 		if r.Package == "" {
 			continue
 		}
 		if r.version() == "" {
 			t.Errorf("requirements.txt pins no version of %s", r.Package)
 		}
-		for _, w := range Workloads(1) {
-			c := r.entry(w, "venv").Command(new(bench.Kit), "in", "out")
-			script, err := filepath.Rel(filepath.Join("bench", "rivals"), c.Args[1])
+		for _, w := range workloads(1) {
+			c := r.entry(w, "venv").Command(new(Kit), "in", "out")
+			script, err := filepath.Rel("bench", c.Args[1])
 			if err != nil || r.cannot(w) == "" && !exists(script) {
 				t.Errorf("%s has no script %s for %s, %v", r.Name, script, w.Name, err)
 			}
@@ -147,14 +146,14 @@ func exists(name string) bool {
 	return err == nil
 }
 
-func TestChoose(t *testing.T) {
+func TestChosenPairs(t *testing.T) {
 	for _, c := range []struct{ cases, rivals, want string }{
 		{"keys", "*", "keys-duckdb keys-polars keys-spark keys-coreutils"},
 		{"join,page*", "spark", "join-spark pagerank-spark pagerankchain-spark"},
 		{"kyes", "spork", `unknown case "kyes"; --list shows all` + "\n" + `unknown rival "spork"; --list shows all`},
 	} {
-		cfg := Config{Config: bench.Config{Cases: strings.Split(c.cases, ",")}, Rivals: strings.Split(c.rivals, ",")}
-		chosen, _, err := cfg.choose()
+		cfg := Config{Cases: strings.Split(c.cases, ","), Rivals: strings.Split(c.rivals, ","), Seed: 1}
+		chosen, _, err := cfg.pairs()
 		var got []string
 		for _, p := range chosen {
 			got = append(got, p.name())
@@ -165,10 +164,10 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestListOfRivals(t *testing.T) {
 	var out bytes.Buffer
-	List(&out)
-	for _, w := range Workloads(1) {
+	ListRivals(&out)
+	for _, w := range workloads(1) {
 		if !strings.Contains(out.String(), w.Name+" ") || !strings.Contains(out.String(), w.About+"\n") {
 			t.Errorf("%s is not in the list:\n%s", w.Name, &out)
 		}
@@ -181,8 +180,8 @@ func TestList(t *testing.T) {
 // TestMissingRivalsAreSkipped checks the messages, and that nothing runs.
 func TestMissingRivalsAreSkipped(t *testing.T) {
 	var out bytes.Buffer
-	cfg := Config{Rivals: []string{"duckdb", "polars"}, Config: bench.Config{Dir: t.TempDir(), Results: t.TempDir(), Out: &out}}
-	if err := Run(t.Context(), cfg); err != nil {
+	cfg := Config{Rivals: []string{"duckdb", "polars"}, Dir: t.TempDir(), Results: t.TempDir(), Out: &out}
+	if err := RunRivals(t.Context(), cfg); err != nil {
 		t.Error(err)
 	}
 	for _, want := range []string{"duckdb: skipped: duckdb 2", "polars: skipped: polars 2", "--install installs it"} {
@@ -194,14 +193,14 @@ func TestMissingRivalsAreSkipped(t *testing.T) {
 
 func TestWhatARivalCannotDoIsSkipped(t *testing.T) {
 	var out bytes.Buffer
-	cfg := Config{Config: bench.Config{Dir: t.TempDir(), Out: &out}}
-	coreutils := Rivals()[3]
+	cfg := Config{Dir: t.TempDir(), Out: &out}
+	coreutils := allRivals()[3]
 	var chosen []pair
-	for _, w := range Workloads(1) {
+	for _, w := range workloads(1) {
 		chosen = append(chosen, pair{w, coreutils})
 	}
 	var names []string
-	for _, c := range cfg.contests(t.Context(), chosen, []Rival{coreutils}) {
+	for _, c := range cfg.rivalContests(t.Context(), chosen, []rival{coreutils}) {
 		names = append(names, c.Name)
 	}
 	if got := strings.Join(names, " "); got != "keys-coreutils pairs-coreutils top100-coreutils" {
@@ -213,14 +212,14 @@ func TestWhatARivalCannotDoIsSkipped(t *testing.T) {
 }
 
 func TestInputsDependOnSeed(t *testing.T) {
-	content := func(w Workload) string {
+	content := func(w workload) string {
 		name := filepath.Join(t.TempDir(), "input")
 		if err := w.Input.Create(t.Context(), nil, name, 64<<10); err != nil {
 			t.Fatal(err)
 		}
 		return contentOf(t, name)
 	}
-	one, same, two := workloads(t, 1), workloads(t, 1), workloads(t, 2)
+	one, same, two := possibleWorkloads(t, 1), possibleWorkloads(t, 1), possibleWorkloads(t, 2)
 	for i, w := range one {
 		a := content(w)
 		if b, c := content(same[i]), content(two[i]); a != b || a == c || a == "" {
