@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -29,7 +30,11 @@ HAMMR_MASTER.`,
 // job returns the status of a job, with its tasks if tasks is set. Tasks can make the answer
 // large. The error for an unknown job has Hadoop's words.
 func (q *query) job(ctx context.Context, id string, tasks bool) (*wire.JobStatus, error) {
-	s, err := q.Job(ctx, id, tasks)
+	d := docs.Progress
+	if tasks {
+		d = docs.Status
+	}
+	s, err := d.From(ctx, q, docs.JobID{Job: id})
 	return s, knownAs("job", id, err)
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // newNode returns the verbs of `yarn node`. They do not ask tasknodes: the leader answers
@@ -32,8 +32,10 @@ func (r clusterCommands) newNodeList() *cobra.Command {
 		Example: "  hammr node list --all --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) ([]apidoc.Tasknode, error) {
-		tasknodes, err := q.Tasknodes(ctx, all)
-		return apidoc.Tasknodes(tasknodes), err
+		if all {
+			return docs.Nodes.From(ctx, q, docs.No{})
+		}
+		return docs.LiveNodes(ctx, q)
 	}, itself, (*query).writeTasknodes)
 	cmd.Flags().BoolVar(&all, "all", false, "list lost tasknodes too")
 	return cmd
@@ -88,15 +90,15 @@ func (r clusterCommands) newNodeStatus() *cobra.Command {
 		Short:   "Show a tasknode",
 		Example: "  hammr node status n1",
 		Args:    oneArg("the name of a tasknode"),
-	}, func(ctx context.Context, q *query) (*wire.Tasknode, error) {
+	}, func(ctx context.Context, q *query) (apidoc.Tasknode, error) {
 		return q.tasknode(ctx, q.args[0])
-	}, apidoc.TasknodeOf, (*query).writeTasknode)
+	}, itself, (*query).writeTasknode)
 }
 
 // writeTasknode prints the lines of `yarn node -status`, and what the tasknode runs and
 // keeps.
-func (q *query) writeTasknode(tasknode *wire.Tasknode) {
-	w, n := q.stdout, apidoc.TasknodeOf(tasknode)
+func (q *query) writeTasknode(n apidoc.Tasknode) {
+	w := q.stdout
 	fmt.Fprintln(w, "Node Report :")
 	line := func(name, format string, args ...any) { field(w, "\t"+name+" ", format, args...) }
 	line("Node-Id", "%s", n.Name)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // newQueue returns the verbs of `mapred queue`. Schedulers call a queue a pool.
@@ -44,15 +43,13 @@ func (r clusterCommands) newQueueList() *cobra.Command {
 type queueInfo struct {
 	policy string
 	queue  apidoc.Queue
-	jobs   []*wire.JobStatus // unfinished; nil without --show-jobs
+	jobs   []apidoc.Job // unfinished; nil without --show-jobs
 }
 
 // document returns the queue for --json, with its jobs in full if they were asked for.
 func (i queueInfo) document() apidoc.Queue {
 	doc := i.queue
-	if i.jobs != nil {
-		doc.Jobs.List = apidoc.Jobs(i.jobs)
-	}
+	doc.Jobs.List = i.jobs
 	return doc
 }
 
@@ -75,13 +72,13 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 		}
 		info.policy = policy.Policy
 		if showJobs {
-			all, err := q.Jobs(ctx, false)
+			all, err := docs.AllJobs.From(ctx, q, docs.AllQuery{})
 			if err != nil {
 				return info, err
 			}
 			// jobs is not nil even if the queue has none: nil means that the user did not
 			// ask for them.
-			info.jobs = slices.DeleteFunc(append([]*wire.JobStatus{}, all...), func(j *wire.JobStatus) bool { return j.Queue != info.queue.Name })
+			info.jobs = slices.DeleteFunc(append([]apidoc.Job{}, all...), func(j apidoc.Job) bool { return j.Queue != info.queue.Name })
 		}
 		return info, nil
 	}, queueInfo.document, func(q *query, i queueInfo) {

@@ -28,8 +28,7 @@ func (r clusterCommands) newTask() *cobra.Command {
 		r.newProfile("attempt", "ATTEMPT", "task profile attempt_1763700000000_0001_m_000000_0"))
 }
 
-// newTaskList lists the tasks of a job, running or finished. The state paused is an old name
-// of checkpointed.
+// newTaskList lists the tasks of a job, running or finished.
 func (r clusterCommands) newTaskList() *cobra.Command {
 	var state, kind string
 	cmd := show(r, &cobra.Command{
@@ -41,10 +40,6 @@ func (r clusterCommands) newTaskList() *cobra.Command {
 		s, err := q.job(ctx, q.args[0], true)
 		if err != nil {
 			return nil, err
-		}
-		if strings.EqualFold(state, "paused") {
-			fmt.Fprintln(q.stderr, "hammr: --state paused is deprecated; use --state checkpointed")
-			state = "checkpointed"
 		}
 		return slices.DeleteFunc(apidoc.Tasks(s), func(t report.Task) bool {
 			return state != "" && string(t.State) != strings.ToUpper(state) || kind != "" && string(t.Type) != strings.ToUpper(kind)

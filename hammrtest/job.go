@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/mr"
 )
@@ -47,7 +48,7 @@ func (j *Job) ID() string { return j.id }
 func (j *Job) refresh(ctx context.Context) bool {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	status, err := j.c.rig.Client().Job(call, j.id, true)
+	status, err := docs.Status.From(call, j.c.rig.Client(), docs.JobID{Job: j.id})
 	if err == nil {
 		j.status = status
 	}

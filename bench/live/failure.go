@@ -9,8 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -85,7 +86,7 @@ func (c *Cluster) awaitProgress(ctx context.Context, f Failure) (reached bool, e
 		return true, nil
 	}
 	err = syncutil.Poll(ctx, progressInterval, func(ctx context.Context) (bool, error) {
-		jobs, err := c.Client().Jobs(ctx, false)
+		jobs, err := docs.AllJobs.From(ctx, c.Client(), docs.AllQuery{})
 		return slices.ContainsFunc(jobs, f.reached), err
 	})
 	if ctx.Err() != nil {
@@ -97,14 +98,14 @@ func (c *Cluster) awaitProgress(ctx context.Context, f Failure) (reached bool, e
 // reached reports whether a job has made the progress that a failure waits for. For maps
 // finished tasks count; for reduces the work after the shuffle counts. The progress of a
 // reduce includes its copy phase up to ReducePhaseStart, which is taken out here.
-func (f Failure) reached(j *wire.JobStatus) bool {
+func (f Failure) reached(j apidoc.Job) bool {
 	switch {
-	case j.Name != f.Job || j.Maps == 0:
+	case j.Name != f.Job || j.Maps.Total == 0:
 		return false
 	case f.Phase == "map":
-		return float64(j.MapsDone)*100 >= f.Percent*float64(j.Maps)
+		return float64(j.Maps.Done)*100 >= f.Percent*float64(j.Maps.Total)
 	}
-	return j.Reduces > 0 && (j.ReduceProgress-sched.ReducePhaseStart)/(1-sched.ReducePhaseStart)*100 >= f.Percent
+	return j.Reduces.Total > 0 && (j.Reduces.Fraction-sched.ReducePhaseStart)/(1-sched.ReducePhaseStart)*100 >= f.Percent
 }
 
 // fail kills the tasknode of a machine, and its DataNode if it has one. The kernel ends the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -147,7 +148,7 @@ func (t *latencyRun) measureOrder(ctx context.Context) (l Latency, err error) {
 		l.Bytes = t.written - before
 	}
 	return l, t.await(ctx, "end of "+waiting, func() (bool, error) {
-		j, err := t.client.Job(ctx, waiting, false)
+		j, err := docs.Progress.From(ctx, t.client, docs.JobID{Job: waiting})
 		return j.GetFinishTime() != 0, err
 	})
 }
@@ -190,7 +191,7 @@ func (t *latencyRun) awaitVictim(ctx context.Context) (attempt string, err error
 
 // running returns the running attempt of a job; nil if no attempt of the job has the slot.
 func (t *latencyRun) running(ctx context.Context, id string) (*wire.TaskStatus_Attempt, *wire.JobStatus, error) {
-	j, err := t.client.Job(ctx, id, true)
+	j, err := docs.Status.From(ctx, t.client, docs.JobID{Job: id})
 	for _, task := range j.GetTasks() {
 		for _, a := range task.Attempts {
 			if task.Kind == t.kind.kind && a.State == wire.AttemptState_ATTEMPT_RUNNING && !a.Suspended && !a.Preempting {
@@ -205,7 +206,7 @@ func (t *latencyRun) running(ctx context.Context, id string) (*wire.TaskStatus_A
 // log.
 func (t *latencyRun) awaitStart(ctx context.Context, id string) (at int64, err error) {
 	err = t.await(ctx, "a slot for "+id, func() (bool, error) {
-		j, err := t.client.Job(ctx, id, true)
+		j, err := docs.Status.From(ctx, t.client, docs.JobID{Job: id})
 		for _, task := range j.GetTasks() {
 			if task.Kind == t.kind.kind && len(task.Attempts) > 0 {
 				at = task.Attempts[0].StartTime
@@ -218,7 +219,7 @@ func (t *latencyRun) awaitStart(ctx context.Context, id string) (at int64, err e
 
 // output returns how many bytes the ended maps of the long job have emitted.
 func (t *latencyRun) output(ctx context.Context) (bytes int64, err error) {
-	j, err := t.client.Job(ctx, t.long, false)
+	j, err := docs.Progress.From(ctx, t.client, docs.JobID{Job: t.long})
 	for _, c := range j.GetCounters() {
 		if (counter.ID{Group: c.Group, Name: c.Name}) == counter.MapOutputBytes {
 			bytes = c.Value

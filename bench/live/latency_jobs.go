@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/bench/data"
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/taskproc"
 )
 
@@ -70,7 +71,7 @@ func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
 		return "", err
 	}
 	return id, t.await(ctx, id+" waiting for the slot", func() (bool, error) {
-		j, err := t.client.Job(ctx, id, false)
+		j, err := docs.Progress.From(ctx, t.client, docs.JobID{Job: id})
 		return j.GetMaps() > 0 && (reduces == "0" || j.GetMapsDone() == j.GetMaps()), err
 	})
 }

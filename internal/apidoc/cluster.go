@@ -30,6 +30,8 @@ type Tasknode struct {
 	Drain   *Drain           `json:"drain,omitempty"`   // absent if it is not being drained
 	Running []RunningAttempt `json:"running,omitempty"` // what the attempts do; not in lists
 	Starts  map[string]int64 `json:"starts,omitempty"`  // attempts that were started there since the leader leads, by the rack of their input
+
+	Lost bool `json:"lost,omitempty"` // it was silent for too long; State does not show it if a user has excluded the tasknode
 }
 
 // RunningAttempt is what an attempt on a tasknode does.
@@ -47,35 +49,6 @@ type Directory struct {
 	Free  int64  `json:"free"`            // bytes
 	Total int64  `json:"total"`           // bytes
 	Fault string `json:"fault,omitempty"` // why the tasknode does not use it
-}
-
-// TasknodeOf returns the document of a tasknode.
-func TasknodeOf(n *wire.Tasknode) Tasknode {
-	doc := Tasknode{
-		Name: n.Name, State: n.State, Address: n.Address, HTTP: n.Http, Rack: n.Rack, Hosts: append([]string{}, n.Hosts...),
-		MapSlots: n.MapSlots, ReduceSlots: n.ReduceSlots, MapsRunning: n.MapsRunning, ReducesRunning: n.ReducesRunning,
-		MemoryMB: n.MemoryMb, MemoryUsedMB: n.MemoryUsedMb, Suspicion: n.Suspicion,
-		LastHeartbeat: n.LastHeartbeat, ClockSkew: n.ClockSkew, Load: n.Load,
-		Directories: []Directory{}, Attempts: append([]string{}, n.Attempts...),
-		Unhealthy: n.Unhealthy, Draining: n.Draining, Outputs: n.Outputs, Checkpoints: n.Checkpoints,
-	}
-	for _, d := range n.Directories {
-		doc.Directories = append(doc.Directories, Directory{d.Path, d.Free, d.Total, d.Error})
-	}
-	for _, r := range n.Running {
-		doc.Running = append(doc.Running, RunningAttempt{ID: r.AttemptId, State: r.State, StartTime: r.StartTime, Progress: r.Progress, Phase: r.Phase})
-	}
-	doc.Drain, doc.Starts = drainOf(n.Drain), n.StartsByRack
-	return doc
-}
-
-// Tasknodes returns the documents of tasknodes.
-func Tasknodes(tasknodes []*wire.Tasknode) []Tasknode {
-	out := []Tasknode{}
-	for _, n := range tasknodes {
-		out = append(out, TasknodeOf(n))
-	}
-	return out
 }
 
 // Masters describes the masters of a cluster.

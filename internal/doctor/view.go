@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -13,8 +15,7 @@ import (
 type Cluster interface {
 	// Info describes the cluster as one of its masters knows it.
 	Info(ctx context.Context) (*wire.Info, error)
-	// Tasknodes describes every tasknode, lost ones too if all is set.
-	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
+	docs.Caller
 	Close() error
 }
 
@@ -26,7 +27,7 @@ type View struct {
 	// Masters are the masters of Info, with the answer of each.
 	Masters []MasterView
 	// Tasknodes are all tasknodes, and TasknodesErr why they are not known.
-	Tasknodes    []*wire.Tasknode
+	Tasknodes    []apidoc.Tasknode
 	TasknodesErr error
 }
 
@@ -54,7 +55,7 @@ func Look(ctx context.Context, c Cluster, connect func(address string) (Cluster,
 		})
 	}
 	all.Wait()
-	v.Tasknodes, v.TasknodesErr = c.Tasknodes(ctx, true)
+	v.Tasknodes, v.TasknodesErr = docs.Nodes.From(ctx, c, docs.No{})
 	return v
 }
 
@@ -94,7 +95,7 @@ func (v *View) leader() (id string, term uint64) {
 }
 
 // withTasknodes runs a check of the tasknodes, if they are known.
-func (t *Target) withTasknodes(check func([]*wire.Tasknode) []Finding) []Finding {
+func (t *Target) withTasknodes(check func([]apidoc.Tasknode) []Finding) []Finding {
 	switch v := t.View; {
 	case v.TasknodesErr != nil:
 		return []Finding{skipped("the tasknodes are not known: %s", oneLine(v.TasknodesErr))}
@@ -105,10 +106,10 @@ func (t *Target) withTasknodes(check func([]*wire.Tasknode) []Finding) []Finding
 }
 
 // isLost reports whether a tasknode is lost or has no connection to the leader.
-func isLost(n *wire.Tasknode) bool { return n.Lost || n.State == "LOST" || n.State == "SILENT" }
+func isLost(n apidoc.Tasknode) bool { return n.Lost || n.State == "LOST" || n.State == "SILENT" }
 
 // names joins the names of tasknodes, and shortens a long list.
-func names(all []*wire.Tasknode) string {
+func names(all []apidoc.Tasknode) string {
 	const most = 10
 	text := ""
 	for i, n := range all {
