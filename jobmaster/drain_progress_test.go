@@ -103,7 +103,7 @@ func TestUsersAreInTheLog(t *testing.T) {
 			t.Errorf("drained: %v", d)
 		}
 		for i, m := range w.masters {
-			if got := m.Board().Snapshot().Actions; len(got) != 1 || got[0].By != "ann" || got[0].Do != "node.drain" || got[0].ID != "a" {
+			if got := m.Board().Snapshot().Actions; len(got) != 1 || got[0].User != "ann" || got[0].Do != "node.drain" || got[0].ID != "a" {
 				t.Errorf("actions on master %d: %v", i, got)
 			}
 		}

@@ -79,7 +79,7 @@ var importTable = []row{
 	}},
 	{"jobmaster/histindex", []string{"cluster", "storage", "jobmaster/history"}},
 	{"jobmaster/history", []string{"cluster", "storage", "internal/apidoc", "internal/counter", "internal/wire", "jobmaster/board"}},
-	{"jobmaster/board", []string{"dag", "cluster", "preempt"}},
+	{"jobmaster/board", []string{"dag", "cluster", "preempt", "internal/apidoc"}},
 	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/percentile", "internal/syncutil", "internal/validate"}},
 	{"jobmaster/server", []string{
 		"jobmaster", "cluster", "sched", "internal/audit", "internal/docs", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
