@@ -31,7 +31,7 @@ func (r clusterCommands) newJobList() *cobra.Command {
 	}, func(ctx context.Context, q *query) ([]apidoc.Job, error) {
 		jobs, err := f.ask(ctx, q)
 		return slices.DeleteFunc(jobs, func(j apidoc.Job) bool { return !f.matches(j) }), err
-	}, itself, (*query).writeJobs)
+	}, (*query).writeJobs)
 	cmd.Flags().BoolVar(&f.all, "all", false, "list finished jobs too")
 	cmd.Flags().DurationVar(&f.since, "since", 0, "list finished jobs too, also those that only the histories have, if they ended in the last `time`, such as 48h")
 	cmd.Flags().StringSliceVar(&f.states, "state", nil, "list jobs in these `states`, finished or not: prep, running, suspended, succeeded, failed, killed")

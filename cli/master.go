@@ -56,7 +56,7 @@ cluster gets that version when all masters support it.`,
 			doc = q.askEach(ctx, info)
 		}
 		return doc, err
-	}, itself, (*query).writeMasters)
+	}, (*query).writeMasters)
 }
 
 // masterTimeout bounds the answer of one master.

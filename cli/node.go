@@ -18,7 +18,7 @@ func (r clusterCommands) newNode() *cobra.Command {
 		Use:     "node",
 		Short:   "Inspect and decommission tasknodes",
 		Example: "  hammr node list",
-	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdd(false), r.newNodeAdd(true), r.newNodeDrain(), newNodeRestart(),
+	}, r.newNodeList(), r.newNodeStatus(), r.verb(nodeAdd), r.verb(nodeRemove), r.newNodeDrain(), newNodeRestart(),
 		r.newProfile("node", "NODE", "node profile n1"))
 }
 
@@ -36,7 +36,7 @@ func (r clusterCommands) newNodeList() *cobra.Command {
 			return docs.Nodes.From(ctx, q, docs.No{})
 		}
 		return docs.LiveNodes(ctx, q)
-	}, itself, (*query).writeTasknodes)
+	}, (*query).writeTasknodes)
 	cmd.Flags().BoolVar(&all, "all", false, "list lost tasknodes too")
 	return cmd
 }
@@ -92,7 +92,7 @@ func (r clusterCommands) newNodeStatus() *cobra.Command {
 		Args:    oneArg("the name of a tasknode"),
 	}, func(ctx context.Context, q *query) (apidoc.Tasknode, error) {
 		return q.tasknode(ctx, q.args[0])
-	}, itself, (*query).writeTasknode)
+	}, (*query).writeTasknode)
 }
 
 // writeTasknode prints the lines of `yarn node -status`, and what the tasknode runs and
@@ -145,26 +145,19 @@ func (q *query) writeTasknode(n apidoc.Tasknode) {
 	}
 }
 
-// newNodeAdd returns `node remove`, which excludes tasknodes from new tasks, or `node add`,
-// which reverts that. The masters remember the exclusion while a tasknode does not run.
-func (r clusterCommands) newNodeAdd(excluded bool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "add NODE...",
-		Short: "Let removed tasknodes get tasks again",
-		Long: `Let tasknodes that 'hammr node remove' has excluded get tasks again. A new
+// nodeAdd and nodeRemove admit tasknodes and exclude them from new tasks. The masters remember the exclusion
+// while a tasknode does not run.
+var (
+	nodeAdd = changeVerb{
+		do: "node.admit", use: "add NODE...", short: "Let removed tasknodes get tasks again", example: "  hammr node add n1", done: "Added node %s",
+		long: `Let tasknodes that 'hammr node remove' has excluded get tasks again. A new
 tasknode does not need this: it joins when it starts; see 'hammr tasknode
 --help'.`,
-		Example: "  hammr node add n1",
-		Args:    someArgs("the name of a tasknode"),
 	}
-	do, format := "node.admit", "Added node %s"
-	if excluded {
-		cmd.Use, cmd.Short = "remove NODE...", "Give no new tasks to tasknodes"
-		cmd.Long = `Give no new tasks to tasknodes. Their running tasks continue, and other tasks
+	nodeRemove = changeVerb{
+		do: "node.exclude", use: "remove NODE...", short: "Give no new tasks to tasknodes", example: "  hammr node remove n1", done: "Removed node %s",
+		long: `Give no new tasks to tasknodes. Their running tasks continue, and other tasks
 read their output. Such a tasknode is DECOMMISSIONING, and DECOMMISSIONED once
-no job needs its tasks or files: then it can be stopped without loss of work.`
-		cmd.Example = "  hammr node remove n1"
-		do, format = "node.exclude", "Removed node %s"
+no job needs its tasks or files: then it can be stopped without loss of work.`,
 	}
-	return r.changeEach(cmd, do, none, format)
-}
+)
