@@ -61,10 +61,10 @@ func (f *fakeCluster) Info(context.Context) (*wire.Info, error) {
 	info := &wire.Info{
 		ClusterId: "1763700000000", Leader: "m2", Term: 7,
 		LogWrites: &wire.Info_LogWrites{Count: 1234, MedianMicros: 810, P99Micros: 5020, MaxMicros: 17000},
-		Version:   "v1.3.0",
+		Version:   "v1.3.0", ClusterVersion: 1, FormatVersion: 1,
 	}
 	if f.address == "a:7070" { // it is upgraded before the others
-		info.Version, info.ClusterVersion, info.FormatVersion = "v1.4.0", 1, 2
+		info.Version, info.FormatVersion = "v1.4.0", 2
 	}
 	info.CommitIndex, info.AppliedIndex = 1200, map[string]uint64{"a:7070": 1187, "b:7070": 1200}[f.address]
 	for i, address := range []string{"a:7070", "b:7070", "c:7070"} {
