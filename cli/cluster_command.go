@@ -16,7 +16,6 @@ import (
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/fsconf"
-	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
@@ -27,8 +26,8 @@ import (
 //  1. A constructor newJobKill, in job_kill.go or with similar verbs, passes a
 //     cobra.Command with its help to one of three functions:
 //     show, for a verb that only reads: it says what to ask and how to print it;
-//     clusterCommands.changeEach, for a verb that makes a change of docs.Actions to
-//     each object it names;
+//     clusterCommands.verb with a changeVerb, for a verb that makes a change of
+//     docs.Actions to each object it names;
 //     clusterCommands.command, for all others.
 //     The functions work with a *query, which is the client and the command line.
 //  2. The constructor of the noun, here newJob, calls it.
@@ -130,38 +129,53 @@ func (r clusterCommands) command(cmd *cobra.Command, run func(ctx context.Contex
 }
 
 // show returns a command that asks the cluster and prints the answer: as a document with
-// --json, else as text. The document is a type of internal/apidoc, which other programs can
-// import.
-func show[A, D any](
-	r clusterCommands, cmd *cobra.Command, ask func(ctx context.Context, q *query) (A, error), document func(A) D, text func(*query, A),
-) *cobra.Command {
+// --json, else as text.
+func show[A any](r clusterCommands, cmd *cobra.Command, ask func(ctx context.Context, q *query) (A, error), text func(*query, A)) *cobra.Command {
 	return r.command(cmd, func(ctx context.Context, q *query) error {
 		answer, err := ask(ctx, q)
 		switch {
 		case err != nil:
 			return err
 		case q.flags.json:
-			return q.printJSON(document(answer))
+			return q.printJSON(answer)
 		}
 		text(q, answer)
 		return nil
 	})
 }
 
-// itself returns the answer as its own document.
-func itself[A any](answer A) A { return answer }
-
-// changeEach returns a command that changes each object that its arguments name. do is a row of docs.Actions,
-// such as job.suspend, with the value at the time of the command. If one object cannot be changed, the command
-// still changes the others and ends with 1. format is the text for an id.
-func (r clusterCommands) changeEach(cmd *cobra.Command, do string, value *string, format string) *cobra.Command {
-	return r.command(cmd, func(ctx context.Context, q *query) error {
-		return q.forEach(func(id string) error { return q.change(ctx, wire.NewChange(do, id, *value), format, id) })
-	})
+// changeVerb is a verb that makes a change of docs.Actions to each object that its arguments name. If one
+// object cannot be changed, the command still changes the others and ends with 1.
+type changeVerb struct {
+	do                        string // row of docs.Actions
+	use, short, long, example string
+	done                      string // what is printed for an id
 }
 
-// none is the value of changes that need none.
-var none = new(string)
+// verb returns the command of a verb. The id of a task means its running attempts. more may add a flag,
+// and returns the check of the flag and the value of the change.
+func (r clusterCommands) verb(v changeVerb, more ...func(*cobra.Command) (check func() error, value *string)) *cobra.Command {
+	object, _, _ := strings.Cut(v.do, ".")
+	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.long, Example: v.example}
+	check, value := func() error { return nil }, new(string)
+	for _, add := range more {
+		check, value = add(cmd)
+	}
+	what := map[string]string{"job": "the id of a job", "attempt": "the id of a task or of an attempt", "node": "the name of a tasknode"}[object]
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := check(); err != nil {
+			return err
+		}
+		return someArgs(what)(cmd, args)
+	}
+	return r.command(cmd, func(ctx context.Context, q *query) error {
+		each := q.forEach
+		if object == "attempt" {
+			each = func(do func(string) error) error { return q.forEachAttempt(ctx, do) }
+		}
+		return each(func(id string) error { return q.change(ctx, wire.NewChange(v.do, id, *value), v.done, id) })
+	})
+}
 
 // change makes a change of docs.Actions and reports it.
 func (q *query) change(ctx context.Context, c *wire.ChangeRequest, format string, args ...any) error {
@@ -206,11 +220,11 @@ func openFiles(stderr io.Writer) (*storage.Router, error) {
 }
 
 // printJSON prints a document with indentation. It does not escape HTML: names of jobs are
-// printed as they are. A report has its own encoder, which adds the version and replaces
-// nulls by empty lists, because `--report` files have the same format.
+// printed as they are. The document of a job has its own encoder, which adds the version and
+// replaces nulls by empty lists, because `--report` files have the same format.
 func (q *query) printJSON(doc any) error {
-	if r, ok := doc.(report.Report); ok { // its encoder adds the version and writes no null
-		text, err := r.Marshal()
+	if s, ok := doc.(*wire.JobStatus); ok {
+		text, err := apidoc.Report(s).Marshal()
 		if err == nil {
 			_, err = q.stdout.Write(text)
 		}

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -63,10 +61,10 @@ func (f *fakeCluster) Info(context.Context) (*wire.Info, error) {
 	info := &wire.Info{
 		ClusterId: "1763700000000", Leader: "m2", Term: 7,
 		LogWrites: &wire.Info_LogWrites{Count: 1234, MedianMicros: 810, P99Micros: 5020, MaxMicros: 17000},
-		Version:   "v1.3.0",
+		Version:   "v1.3.0", ClusterVersion: 1, FormatVersion: 1,
 	}
 	if f.address == "a:7070" { // it is upgraded before the others
-		info.Version, info.ClusterVersion, info.FormatVersion = "v1.4.0", 1, 2
+		info.Version, info.FormatVersion = "v1.4.0", 2
 	}
 	info.CommitIndex, info.AppliedIndex = 1200, map[string]uint64{"a:7070": 1187, "b:7070": 1200}[f.address]
 	for i, address := range []string{"a:7070", "b:7070", "c:7070"} {
@@ -82,22 +80,14 @@ func (f *fakeCluster) Info(context.Context) (*wire.Info, error) {
 	return info, nil
 }
 
-func (f *fakeCluster) Jobs(_ context.Context, all bool) (jobs []*wire.JobStatus, err error) {
+func (f *fakeCluster) list(q docs.AllQuery) []apidoc.Job {
+	var jobs []*wire.JobStatus
 	for _, j := range f.jobs {
-		if all || !j.State.Final() {
+		if q.Since != 0 && j.SubmitTime >= int64(q.Since) || q.Since == 0 && (q.Finished == docs.Yes || !j.State.Final()) {
 			jobs = append(jobs, j)
 		}
 	}
-	return jobs, nil
-}
-
-func (f *fakeCluster) JobsSince(_ context.Context, since int64) (jobs []*wire.JobStatus, err error) {
-	for _, j := range f.jobs {
-		if j.SubmitTime >= since {
-			jobs = append(jobs, j)
-		}
-	}
-	return jobs, nil
+	return apidoc.Jobs(jobs)
 }
 
 func (f *fakeCluster) Job(_ context.Context, id string, tasks bool) (*wire.JobStatus, error) {
@@ -188,29 +178,31 @@ func (f *fakeCluster) ChangePolicy(_ context.Context, name string, conf map[stri
 
 // Read implements client.Admin as masters do.
 func (f *fakeCluster) Read(ctx context.Context, path string) ([]byte, error) {
-	e, query, err := docs.Find(path)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := f.docs().Reader().Read(ctx, e, query)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(answer.Value)
+	return f.docs().Answer(ctx, path)
 }
 
 // docs are the documents of the leader.
 func (f *fakeCluster) docs() docs.Table {
 	t := docs.Table{}
-	docs.Serve(t, docs.Policy, func(ctx context.Context, _ docs.No) (a docs.Answer[apidoc.Policy], err error) {
-		p, err := f.Policy(ctx)
-		a.Value = apidoc.PolicyOf(p)
+	docs.Serve(t, docs.AllJobs, func(_ context.Context, q docs.AllQuery) (docs.Answer[[]apidoc.Job], error) {
+		return docs.Answer[[]apidoc.Job]{Value: f.list(q)}, nil
+	})
+	docs.Serve(t, docs.Status, func(ctx context.Context, q docs.JobID) (a docs.Answer[*wire.JobStatus], err error) {
+		a.Value, err = f.Job(ctx, q.Job, true)
 		return a, err
 	})
-	docs.Serve(t, docs.Pools, func(ctx context.Context, _ docs.No) (a docs.Answer[[]apidoc.Queue], err error) {
-		q, err := f.Queues(ctx)
-		a.Value = apidoc.Queues(q.GetQueues())
+	docs.Serve(t, docs.Progress, func(ctx context.Context, q docs.JobID) (a docs.Answer[*wire.JobStatus], err error) {
+		a.Value, err = f.Job(ctx, q.Job, false)
 		return a, err
+	})
+	docs.Serve(t, docs.Nodes, func(context.Context, docs.No) (docs.Answer[[]apidoc.Tasknode], error) {
+		return docs.Answer[[]apidoc.Tasknode]{Value: f.tasknodes()}, nil
+	})
+	docs.Serve(t, docs.Policy, func(context.Context, docs.No) (docs.Answer[apidoc.Policy], error) {
+		return docs.Answer[apidoc.Policy]{Value: f.policy()}, nil
+	})
+	docs.Serve(t, docs.Pools, func(context.Context, docs.No) (docs.Answer[[]apidoc.Queue], error) {
+		return docs.Answer[[]apidoc.Queue]{Value: f.queues()}, nil
 	})
 	docs.Serve(t, docs.Explanation, func(ctx context.Context, q docs.TaskID) (a docs.Answer[apidoc.Explanation], err error) {
 		e, err := f.Explain(ctx, q.Job, q.Task)
@@ -226,51 +218,42 @@ func (f *fakeCluster) Change(ctx context.Context, q *wire.ChangeRequest) (*wire.
 	return &wire.ChangeResponse{Done: done.Done, To: done.To}, err
 }
 
-func (f *fakeCluster) Policy(context.Context) (*wire.GetPolicyResponse, error) {
-	return &wire.GetPolicyResponse{
-		Name: "fair", Conf: map[string]string{"weight": "2", "line": "a\nb"},
-		Allocations: &wire.AllocationFile{
-			Name: "pools.xml", AppliedTime: submitted, Problems: []string{"pools.xml:3: <weight> of pool \"a\" \"-2\"; expected a number of 0 or more"},
+func (f *fakeCluster) policy() apidoc.Policy {
+	return apidoc.Policy{
+		Policy: "fair", Conf: map[string]string{"weight": "2", "line": "a\nb"},
+		Allocations: &apidoc.AllocationFile{
+			File: "pools.xml", Taken: submitted, Problems: []string{"pools.xml:3: <weight> of pool \"a\" \"-2\"; expected a number of 0 or more"},
 			Warnings: []string{"pools.xml:7: <color> of pool \"b\", which is unknown and ignored; expected one of weight"},
 		},
-	}, nil
-}
-
-func (f *fakeCluster) Tasknode(ctx context.Context, name string) (*wire.Tasknode, error) {
-	nodes, err := f.Tasknodes(ctx, true)
-	for _, n := range nodes {
-		if n.Name == name {
-			return n, nil
-		}
 	}
-	return nil, cmp.Or(err, fmt.Errorf("%w: %s", client.ErrUnknown, name))
 }
 
-func (f *fakeCluster) Tasknodes(_ context.Context, all bool) ([]*wire.Tasknode, error) {
-	nodes := []*wire.Tasknode{{
-		Name: "n1", State: "RUNNING", Address: "n1:7071", Http: "n1:7081", Rack: "/rack1", Hosts: []string{"n1", "10.0.0.1"},
+func (f *fakeCluster) tasknodes() []apidoc.Tasknode {
+	nodes := []apidoc.Tasknode{{
+		Name: "n1", State: "RUNNING", Address: "n1:7071", HTTP: "n1:7081", Rack: "/rack1", Hosts: []string{"n1", "10.0.0.1"},
 		MapSlots: 2, ReduceSlots: 1, MapsRunning: 1, LastHeartbeat: submitted + 5000, Load: 1.5, ClockSkew: -3,
-		Directories: []*wire.Report_Heartbeat_Directory{{Path: "/data1", Free: 5 << 30, Total: 10 << 30}, {Path: "/data2", Free: 3 << 20, Total: 10 << 30}},
+		Directories: []apidoc.Directory{{Path: "/data1", Free: 5 << 30, Total: 10 << 30}, {Path: "/data2", Free: 3 << 20, Total: 10 << 30}},
 		Attempts:    []string{"attempt_1763700000000_0001_m_000001_1"},
 	}, {
-		Name: "n3", State: "DECOMMISSIONING", Address: "n3:7071", Http: "n3:7081", MapSlots: 2, ReduceSlots: 1, LastHeartbeat: submitted + 5000,
+		Name: "n3", State: "DECOMMISSIONING", Address: "n3:7071", HTTP: "n3:7081", MapSlots: 2, ReduceSlots: 1, LastHeartbeat: submitted + 5000,
 		Draining: true, Attempts: []string{"attempt_1763700000000_0001_m_000007_0"}, Outputs: []string{"attempt_1763700000000_0001_m_000003_0"},
 		Checkpoints: []string{"task_1763700000000_0001_r_000000"},
 	}, {
 		Name: "n4", State: "DECOMMISSIONED", Draining: true,
 	}, {
-		Name: "n2", State: "LOST", Address: "n2:7071", Http: "n2:7081", MapSlots: 2, ReduceSlots: 1,
-		Directories: []*wire.Report_Heartbeat_Directory{{Path: "/data1", Error: "input/output error"}}, Lost: true,
+		Name: "n2", State: "LOST", Address: "n2:7071", HTTP: "n2:7081", MapSlots: 2, ReduceSlots: 1,
+		Directories: []apidoc.Directory{{Path: "/data1", Fault: "input/output error"}}, Lost: true,
 	}, {
 		Name: "n5", State: "DECOMMISSIONED", Draining: true, Lost: true,
 	}}
-	if !all {
-		nodes = nodes[:3]
+	for i := range nodes {
+		n := &nodes[i]
+		n.Hosts, n.Directories, n.Attempts = append([]string{}, n.Hosts...), append([]apidoc.Directory{}, n.Directories...), append([]string{}, n.Attempts...)
 	}
-	return nodes, nil
+	return nodes
 }
 
-func (f *fakeCluster) AddMaster(_ context.Context, id, address string) error {
+func (f *fakeCluster) AddMaster(id, address string) error {
 	return f.change("add %s at %s", id, address)
 }
 
@@ -280,14 +263,14 @@ func (f *fakeCluster) Backup(_ context.Context, to io.Writer) error {
 	return err
 }
 
-func (f *fakeCluster) RemoveMaster(_ context.Context, id string) error {
+func (f *fakeCluster) RemoveMaster(id string) error {
 	if id == "m9" {
 		return errors.New("remove m9: no such master: there are m1, m2, m3")
 	}
 	return f.change("remove %s", id)
 }
 
-func (f *fakeCluster) TransferLeadership(_ context.Context, id string) error {
+func (f *fakeCluster) TransferLeadership(id string) error {
 	return f.change("transfer to %q", id)
 }
 

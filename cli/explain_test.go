@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -78,11 +79,12 @@ func explainedPastJob(job, task string) *wire.Explanation {
 	return e
 }
 
-func (f *fakeCluster) Queues(context.Context) (*wire.ListQueuesResponse, error) {
-	slots := func(maps, reduces int32) *wire.Queue_Slots { return &wire.Queue_Slots{Map: maps, Reduce: reduces} }
-	return &wire.ListQueuesResponse{Policy: "fair", Queues: []*wire.Queue{
-		{Name: "default", State: "DRAINING", JobsWaiting: 1, Running: slots(0, 0), Waiting: slots(4, 0)},
-		{Name: "nightly", State: "RUNNING", JobsRunning: 1, Running: slots(1, 0), Waiting: slots(1, 0), HasShares: true, Weight: 2.5,
-			Min: slots(1, 0), Max: slots(10, -1), MaxJobs: -1, Order: "fifo", MapShare: 1.504, ReduceShare: 2, JobsNotRunnable: 3},
-	}}, nil
+func (f *fakeCluster) queues() []apidoc.Queue {
+	slots := func(maps, reduces int32) apidoc.Slots { return apidoc.Slots{Map: maps, Reduce: reduces} }
+	return []apidoc.Queue{
+		{Name: "default", State: "DRAINING", Jobs: apidoc.QueueJobs{Waiting: 1}, Waiting: slots(4, 0)},
+		{Name: "nightly", State: "RUNNING", Jobs: apidoc.QueueJobs{Running: 1}, Running: slots(1, 0), Waiting: slots(1, 0), Allotment: &apidoc.Allotment{
+			Order: "fifo", Weight: 2.5, Min: slots(1, 0), Max: slots(10, -1), MaxJobs: -1, WaitJobs: 3, Share: apidoc.Share{Map: 1.504, Reduce: 2},
+		}},
+	}
 }

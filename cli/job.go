@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -23,13 +24,17 @@ HAMMR_MASTER.`,
 		Example: `  hammr job list --all
   hammr job wait job_1763700000000_0001`,
 	}, r.newJobList(), r.newJobStatus(), r.newJobCounters(), r.newJobWait(), r.newJobHistory(), r.newJobLogs(),
-		r.newJobKill(), r.newJobSuspend(), r.newJobResume(), r.newJobPriority(), r.newJobMove(), r.newJobExplain())
+		r.verb(jobKill), r.newJobSuspend(), r.verb(jobResume), r.newJobPriority(), r.newJobMove(), r.newJobExplain())
 }
 
 // job returns the status of a job, with its tasks if tasks is set. Tasks can make the answer
 // large. The error for an unknown job has Hadoop's words.
 func (q *query) job(ctx context.Context, id string, tasks bool) (*wire.JobStatus, error) {
-	s, err := q.Job(ctx, id, tasks)
+	d := docs.Progress
+	if tasks {
+		d = docs.Status
+	}
+	s, err := d.From(ctx, q, docs.JobID{Job: id})
 	return s, knownAs("job", id, err)
 }
 
@@ -43,7 +48,7 @@ func (r clusterCommands) newJobStatus() *cobra.Command {
 		Args:    oneArg("the id of a job"),
 	}, func(ctx context.Context, q *query) (*wire.JobStatus, error) {
 		return q.job(ctx, q.args[0], q.flags.json) // only the JSON document has tasks
-	}, apidoc.Report, (*query).writeStatus)
+	}, (*query).writeStatus)
 }
 
 // writeStatus prints the lines of `mapred job -status`, and some more: the queue, what the job
@@ -94,7 +99,7 @@ func (r clusterCommands) newJobCounters() *cobra.Command {
 			return nil, fmt.Errorf("job %s has no counter %q in group %q", q.args[0], q.args[2], q.args[1])
 		}
 		return value, nil
-	}, itself, func(q *query, counters any) { fmt.Fprintln(q.stdout, counters) })
+	}, func(q *query, counters any) { fmt.Fprintln(q.stdout, counters) })
 }
 
 // findCounter finds a counter by its group and name. It ignores blanks around both: some of

@@ -13,15 +13,15 @@ import (
 	"github.com/hammr/hammr/preempt"
 )
 
-// newJobKill kills unfinished jobs; for a finished job it ends with 1.
-func (r clusterCommands) newJobKill() *cobra.Command {
-	return r.changeEach(&cobra.Command{
-		Use:     "kill JOB...",
-		Short:   "Kill jobs and remove their output",
-		Example: "  hammr job kill job_1763700000000_0001",
-		Args:    someArgs("the id of a job"),
-	}, "job.kill", none, "Killed job %s")
-}
+// jobKill refuses a finished job, and jobResume one that is not suspended.
+var (
+	jobKill = changeVerb{
+		do: "job.kill", use: "kill JOB...", short: "Kill jobs and remove their output", example: "  hammr job kill job_1763700000000_0001", done: "Killed job %s",
+	}
+	jobResume = changeVerb{
+		do: "job.resume", use: "resume JOB...", short: "Resume suspended jobs", example: "  hammr job resume job_1763700000000_0001", done: "Resumed job %s",
+	}
+)
 
 // newJobPriority changes what policies read as the job's priority, from the next decision on.
 // Running tasks continue. Names are Hadoop's, in any case; DEFAULT is another name of NORMAL.
@@ -86,11 +86,10 @@ func checkMode(mode string, modes []preempt.Mode) error {
 // newJobSuspend exits when the leader has accepted the change; the tasks are preempted after
 // that. `hammr job status` shows when no task runs any more.
 func (r clusterCommands) newJobSuspend() *cobra.Command {
-	var mode string
-	cmd := r.changeEach(&cobra.Command{
-		Use:   "suspend JOB... [--how auto|checkpoint|suspend]",
-		Short: "Preempt the tasks of jobs and give them no slots until they are resumed",
-		Long: `Preempt the tasks of jobs, keep their work, and give the jobs no slots until
+	return r.verb(changeVerb{
+		do: "job.suspend", use: "suspend JOB... [--how auto|checkpoint|suspend]", done: "Suspended job %s",
+		short: "Preempt the tasks of jobs and give them no slots until they are resumed",
+		long: `Preempt the tasks of jobs, keep their work, and give the jobs no slots until
 they are resumed. The mode of --how is
 
   auto        maps are split: they publish what they have read, and the rest
@@ -102,25 +101,10 @@ A task that does not support the mode is preempted by another one that keeps its
 work; if it supports none it runs to its end. The tasks of a gang are preempted
 and resumed together. No task of a suspended job times out. The job can be
 killed.`,
-		Example: `  hammr job suspend job_1763700000000_0001
+		example: `  hammr job suspend job_1763700000000_0001
   hammr job resume job_1763700000000_0001`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := checkMode(mode, suspendModes); err != nil {
-				return err
-			}
-			return someArgs("the id of a job")(cmd, args)
-		},
-	}, "job.suspend", &mode, "Suspended job %s")
-	cmd.Flags().StringVar(&mode, "how", "auto", "preemption `mode`: auto, checkpoint or suspend")
-	return cmd
-}
-
-// newJobResume lets the jobs compete for slots again.
-func (r clusterCommands) newJobResume() *cobra.Command {
-	return r.changeEach(&cobra.Command{
-		Use:     "resume JOB...",
-		Short:   "Resume suspended jobs",
-		Example: "  hammr job resume job_1763700000000_0001",
-		Args:    someArgs("the id of a job"),
-	}, "job.resume", none, "Resumed job %s")
+	}, func(cmd *cobra.Command) (check func() error, mode *string) {
+		mode = cmd.Flags().String("how", "auto", "preemption `mode`: auto, checkpoint or suspend")
+		return func() error { return checkMode(*mode, suspendModes) }, mode
+	})
 }

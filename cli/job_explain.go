@@ -45,7 +45,7 @@ history has these for the masters' --retention.`,
 			return e, cmp.Or(jobErr, error(notFound{"task", task}))
 		}
 		return e, err
-	}, itself, (*query).writeExplanation)
+	}, (*query).writeExplanation)
 }
 
 // writeExplanation prints the job, its stages and preempted attempts, and the task if one

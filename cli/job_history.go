@@ -28,7 +28,7 @@ keep histories for their --retention, longer than the job itself.`,
 			return nil, fmt.Errorf("job %s is not over; see 'hammr job status %s'", s.JobId, s.JobId)
 		}
 		return s, err
-	}, apidoc.Report, (*query).writeHistory)
+	}, (*query).writeHistory)
 }
 
 // writeHistory prints the lines of `mapred job -history`: the job, its phases and counters, a

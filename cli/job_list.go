@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // newJobList asks for the unfinished jobs, or for all jobs if the user names a finished
@@ -28,10 +28,10 @@ func (r clusterCommands) newJobList() *cobra.Command {
 			}
 			return f.check()
 		},
-	}, func(ctx context.Context, q *query) ([]*wire.JobStatus, error) {
+	}, func(ctx context.Context, q *query) ([]apidoc.Job, error) {
 		jobs, err := f.ask(ctx, q)
-		return slices.DeleteFunc(jobs, func(j *wire.JobStatus) bool { return !f.matches(j) }), err
-	}, apidoc.Jobs, (*query).writeJobs)
+		return slices.DeleteFunc(jobs, func(j apidoc.Job) bool { return !f.matches(j) }), err
+	}, (*query).writeJobs)
 	cmd.Flags().BoolVar(&f.all, "all", false, "list finished jobs too")
 	cmd.Flags().DurationVar(&f.since, "since", 0, "list finished jobs too, also those that only the histories have, if they ended in the last `time`, such as 48h")
 	cmd.Flags().StringSliceVar(&f.states, "state", nil, "list jobs in these `states`, finished or not: prep, running, suspended, succeeded, failed, killed")
@@ -50,11 +50,15 @@ type jobFilter struct {
 
 // ask returns the jobs that may match. With --since the leader also reads the indexes of its
 // histories.
-func (f *jobFilter) ask(ctx context.Context, q *query) ([]*wire.JobStatus, error) {
-	if f.since > 0 {
-		return q.JobsSince(ctx, time.Now().Add(-f.since).UnixMilli())
+func (f *jobFilter) ask(ctx context.Context, q *query) ([]apidoc.Job, error) {
+	var wanted docs.AllQuery
+	switch {
+	case f.since > 0:
+		wanted.Since = docs.Time(time.Now().Add(-f.since).UnixMilli())
+	case f.includesFinished():
+		wanted.Finished = docs.Yes
 	}
-	return q.Jobs(ctx, f.includesFinished())
+	return docs.AllJobs.From(ctx, q, wanted)
 }
 
 // check puts the states into upper case, and refuses unknown ones: an empty list would look
@@ -80,10 +84,10 @@ func (f *jobFilter) includesFinished() bool {
 
 // matches reports whether to list a job. A suspended job matches both its own state and
 // SUSPENDED, the state that commands show for it.
-func (f *jobFilter) matches(j *wire.JobStatus) bool {
+func (f *jobFilter) matches(j apidoc.Job) bool {
 	switch {
 	// A job is RUNNING and shown as SUSPENDED while it is suspended.
-	case len(f.states) > 0 && !slices.Contains(f.states, apidoc.JobState(j.State)) && !slices.Contains(f.states, apidoc.DisplayedState(j)):
+	case len(f.states) > 0 && !slices.Contains(f.states, j.State) && !slices.Contains(f.states, docs.ShownState(j)):
 	case f.user != "" && j.User != f.user:
 	case f.queue != "" && j.Queue != f.queue:
 	default:
@@ -93,12 +97,12 @@ func (f *jobFilter) matches(j *wire.JobStatus) bool {
 }
 
 // writeJobs prints the lines of `mapred job -list`, with some additional columns.
-func (q *query) writeJobs(jobs []*wire.JobStatus) {
+func (q *query) writeJobs(jobs []apidoc.Job) {
 	fmt.Fprintf(q.stdout, "Total jobs:%d\n", len(jobs))
 	t := table{heading: []string{"JobId", "State", "StartTime", "UserName", "Queue", "Priority", "Maps", "Reduces", "JobName", "Waits for"}}
 	for _, j := range jobs {
-		t.add(j.JobId, apidoc.DisplayedState(j), q.time(j.SubmitTime), oneLine(j.User), oneLine(j.Queue), j.Priority, ratio(j.MapsDone, j.Maps),
-			ratio(j.ReducesDone, j.Reduces), oneLine(j.Name), j.Reason)
+		t.add(j.JobID, docs.ShownState(j), q.time(j.SubmitTime), oneLine(j.User), oneLine(j.Queue), j.Priority, ratio(j.Maps.Done, j.Maps.Total),
+			ratio(j.Reduces.Done, j.Reduces.Total), oneLine(j.Name), j.WaitsFor)
 	}
 	t.write(q.stdout)
 }

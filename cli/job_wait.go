@@ -44,7 +44,7 @@ func (q *query) wait(ctx context.Context, id string, quiet bool) error {
 	}
 	showResult(c, s)
 	if q.flags.json {
-		err = q.printJSON(apidoc.Report(s))
+		err = q.printJSON(s)
 	}
 	if err == nil && s.State != wire.JobState_SUCCEEDED {
 		return exitError(exitFailed)

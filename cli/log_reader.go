@@ -185,14 +185,14 @@ func (l *logReader) findPages(ctx context.Context) error {
 	if l.pages != nil {
 		return nil
 	}
-	nodes, err := l.Tasknodes(ctx, true)
+	nodes, err := docs.Nodes.From(ctx, l, docs.No{})
 	if err != nil {
 		return err
 	}
 	l.pages = make(map[string]string)
 	for _, n := range nodes {
 		if !n.Lost {
-			l.pages[n.Name] = n.Http
+			l.pages[n.Name] = n.HTTP
 		}
 	}
 	return nil

@@ -57,7 +57,7 @@ cluster gets that version when all masters support it.`,
 			doc = apidoc.MastersOf(info, rpc.Infos(answers))
 		}
 		return doc, err
-	}, itself, (*query).writeMasters)
+	}, (*query).writeMasters)
 }
 
 // masterTimeout bounds the answer of one master.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/size"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -19,7 +20,7 @@ func (r clusterCommands) newNode() *cobra.Command {
 		Use:     "node",
 		Short:   "Inspect and decommission tasknodes",
 		Example: "  hammr node list",
-	}, r.newNodeList(), r.newNodeStatus(), r.newNodeAdd(false), r.newNodeAdd(true), r.newNodeDrain(), newNodeRestart(),
+	}, r.newNodeList(), r.newNodeStatus(), r.verb(nodeAdd), r.verb(nodeRemove), r.newNodeDrain(), newNodeRestart(),
 		r.newProfile("node", "NODE", "node profile n1"))
 }
 
@@ -33,9 +34,11 @@ func (r clusterCommands) newNodeList() *cobra.Command {
 		Example: "  hammr node list --all --json",
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) ([]apidoc.Tasknode, error) {
-		tasknodes, err := q.Tasknodes(ctx, all)
-		return apidoc.Tasknodes(tasknodes), err
-	}, itself, (*query).writeTasknodes)
+		if all {
+			return docs.Nodes.From(ctx, q, docs.No{})
+		}
+		return docs.LiveNodes(ctx, q)
+	}, (*query).writeTasknodes)
 	cmd.Flags().BoolVar(&all, "all", false, "list lost tasknodes too")
 	return cmd
 }
@@ -83,15 +86,15 @@ func (r clusterCommands) newNodeStatus() *cobra.Command {
 		Short:   "Show a tasknode",
 		Example: "  hammr node status n1",
 		Args:    oneArg("the name of a tasknode"),
-	}, func(ctx context.Context, q *query) (*wire.Tasknode, error) {
+	}, func(ctx context.Context, q *query) (apidoc.Tasknode, error) {
 		return q.tasknode(ctx, q.args[0])
-	}, apidoc.TasknodeOf, (*query).writeTasknode)
+	}, (*query).writeTasknode)
 }
 
 // writeTasknode prints the lines of `yarn node -status`, and what the tasknode runs and
 // keeps.
-func (q *query) writeTasknode(tasknode *wire.Tasknode) {
-	w, n := q.stdout, apidoc.TasknodeOf(tasknode)
+func (q *query) writeTasknode(n apidoc.Tasknode) {
+	w := q.stdout
 	fmt.Fprintln(w, "Node Report :")
 	line := func(name, format string, args ...any) { field(w, "\t"+name+" ", format, args...) }
 	line("Node-Id", "%s", n.Name)
@@ -138,26 +141,19 @@ func (q *query) writeTasknode(tasknode *wire.Tasknode) {
 	}
 }
 
-// newNodeAdd returns `node remove`, which excludes tasknodes from new tasks, or `node add`,
-// which reverts that. The masters remember the exclusion while a tasknode does not run.
-func (r clusterCommands) newNodeAdd(excluded bool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "add NODE...",
-		Short: "Let removed tasknodes get tasks again",
-		Long: `Let tasknodes that 'hammr node remove' has excluded get tasks again. A new
+// nodeAdd and nodeRemove admit tasknodes and exclude them from new tasks. The masters remember the exclusion
+// while a tasknode does not run.
+var (
+	nodeAdd = changeVerb{
+		do: "node.admit", use: "add NODE...", short: "Let removed tasknodes get tasks again", example: "  hammr node add n1", done: "Added node %s",
+		long: `Let tasknodes that 'hammr node remove' has excluded get tasks again. A new
 tasknode does not need this: it joins when it starts; see 'hammr tasknode
 --help'.`,
-		Example: "  hammr node add n1",
-		Args:    someArgs("the name of a tasknode"),
 	}
-	do, format := "node.admit", "Added node %s"
-	if excluded {
-		cmd.Use, cmd.Short = "remove NODE...", "Give no new tasks to tasknodes"
-		cmd.Long = `Give no new tasks to tasknodes. Their running tasks continue, and other tasks
+	nodeRemove = changeVerb{
+		do: "node.exclude", use: "remove NODE...", short: "Give no new tasks to tasknodes", example: "  hammr node remove n1", done: "Removed node %s",
+		long: `Give no new tasks to tasknodes. Their running tasks continue, and other tasks
 read their output. Such a tasknode is DECOMMISSIONING, and DECOMMISSIONED once
-no job needs its tasks or files: then it can be stopped without loss of work.`
-		cmd.Example = "  hammr node remove n1"
-		do, format = "node.exclude", "Removed node %s"
+no job needs its tasks or files: then it can be stopped without loss of work.`,
 	}
-	return r.changeEach(cmd, do, none, format)
-}
+)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -118,7 +119,7 @@ func (q *query) waitDrained(ctx context.Context, name string, deadline time.Dura
 		}
 		if text := remainingText(n); text != printed && !q.flags.json {
 			printed = text
-			if d := apidoc.TasknodeOf(n).Drain; d != nil && d.Left.Items() > 0 {
+			if d := n.Drain; d != nil && d.Left.Items() > 0 {
 				text += "; " + d.Text()
 			}
 			fmt.Fprintf(q.stdout, "Draining node %s: %s\n", name, text)
@@ -134,22 +135,22 @@ func (q *query) waitDrained(ctx context.Context, name string, deadline time.Dura
 }
 
 // tasknode returns the status of a tasknode, even if it is lost.
-func (q *query) tasknode(ctx context.Context, name string) (*wire.Tasknode, error) {
-	n, err := q.Tasknode(ctx, name)
+func (q *query) tasknode(ctx context.Context, name string) (apidoc.Tasknode, error) {
+	n, err := docs.Node.From(ctx, q, docs.NodeID{Node: name})
 	return n, knownAs("node", name, err)
 }
 
 // remainingText counts what remains on a tasknode.
-func remainingText(n *wire.Tasknode) string {
+func remainingText(n apidoc.Tasknode) string {
 	return fmt.Sprintf("%d attempts run, %d outputs and %d checkpoints are left", len(n.Attempts), len(n.Outputs), len(n.Checkpoints))
 }
 
 // reportRemaining lists what remains on a tasknode at the deadline, a line for each attempt,
 // output and checkpoint, and returns an error with the counts. With --json it prints the
 // tasknode.
-func (q *query) reportRemaining(n *wire.Tasknode, deadline time.Duration) error {
+func (q *query) reportRemaining(n apidoc.Tasknode, deadline time.Duration) error {
 	if q.flags.json {
-		if err := q.printJSON(apidoc.TasknodeOf(n)); err != nil {
+		if err := q.printJSON(n); err != nil {
 			return err
 		}
 	} else {

@@ -28,7 +28,7 @@ where a task hangs. The task continues.`,
 	}, func(ctx context.Context, q *query) (apidoc.AttemptLog, error) {
 		data, err := q.takeProfile(ctx, "attempt", profile.Query{Kind: profile.Stacks})
 		return apidoc.AttemptLog{Attempt: q.args[0], Stream: profile.Stacks, Text: string(data)}, err
-	}, itself, func(q *query, l apidoc.AttemptLog) { fmt.Fprint(q.stdout, l.Text) })
+	}, func(q *query, l apidoc.AttemptLog) { fmt.Fprint(q.stdout, l.Text) })
 }
 
 // newProfile takes a profile of an object: an attempt, a node or a master. argument is how the help

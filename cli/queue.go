@@ -12,7 +12,6 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // newQueue returns the verbs of `mapred queue`. Schedulers call a queue a pool.
@@ -33,27 +32,17 @@ func (r clusterCommands) newQueueList() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) ([]apidoc.Queue, error) {
 		return docs.Pools.From(ctx, q, docs.No{})
-	}, itself, func(q *query, queues []apidoc.Queue) {
+	}, func(q *query, queues []apidoc.Queue) {
 		for _, queue := range queues {
 			writeQueue(q.stdout, queue)
 		}
 	})
 }
 
-// queueInfo is the answer that `queue info` prints.
+// queueInfo is the answer that `queue info` prints. Jobs.List is not nil with --show-jobs.
 type queueInfo struct {
 	policy string
-	queue  apidoc.Queue
-	jobs   []*wire.JobStatus // unfinished; nil without --show-jobs
-}
-
-// document returns the queue for --json, with its jobs in full if they were asked for.
-func (i queueInfo) document() apidoc.Queue {
-	doc := i.queue
-	if i.jobs != nil {
-		doc.Jobs.List = apidoc.Jobs(i.jobs)
-	}
-	return doc
+	apidoc.Queue
 }
 
 // newQueueInfo shows one queue. It exits with 1 if no queue has that name.
@@ -66,7 +55,7 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 		Args:    oneArg("the name of a queue"),
 	}, func(ctx context.Context, q *query) (info queueInfo, err error) {
 		name := q.args[0]
-		if info.queue, err = docs.Pool.From(ctx, q, docs.PoolID{Pool: name}); err != nil {
+		if info.Queue, err = docs.Pool.From(ctx, q, docs.PoolID{Pool: name}); err != nil {
 			return info, knownAs("queue", name, err)
 		}
 		policy, err := docs.Policy.From(ctx, q, docs.No{})
@@ -75,20 +64,18 @@ func (r clusterCommands) newQueueInfo() *cobra.Command {
 		}
 		info.policy = policy.Policy
 		if showJobs {
-			all, err := q.Jobs(ctx, false)
+			all, err := docs.AllJobs.From(ctx, q, docs.AllQuery{})
 			if err != nil {
 				return info, err
 			}
-			// jobs is not nil even if the queue has none: nil means that the user did not
-			// ask for them.
-			info.jobs = slices.DeleteFunc(append([]*wire.JobStatus{}, all...), func(j *wire.JobStatus) bool { return j.Queue != info.queue.Name })
+			info.Jobs.List = slices.DeleteFunc(append([]apidoc.Job{}, all...), func(j apidoc.Job) bool { return j.Queue != info.Name })
 		}
 		return info, nil
-	}, queueInfo.document, func(q *query, i queueInfo) {
-		writeQueue(q.stdout, i.queue)
-		writeAllotment(q.stdout, i.policy, i.queue.Allotment)
-		if i.jobs != nil {
-			q.writeJobs(i.jobs)
+	}, func(q *query, i queueInfo) {
+		writeQueue(q.stdout, i.Queue)
+		writeAllotment(q.stdout, i.policy, i.Allotment)
+		if i.Jobs.List != nil {
+			q.writeJobs(i.Jobs.List)
 		}
 	})
 	cmd.Flags().BoolVar(&showJobs, "show-jobs", false, "list the unfinished jobs of the queue too")

@@ -10,7 +10,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/interrupt"
@@ -186,30 +185,6 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	}
 	cmd.AddCommand(children...)
 	return cmd
-}
-
-// renamed keeps an old name of a flag working: it sets the flag of the new name, with a notice
-// on stderr, where no script reads it. pflag's own MarkDeprecated would print the notice on
-// stdout. Help does not list the old name.
-func renamed(cmd *cobra.Command, old, name string) {
-	flag := *cmd.Flags().Lookup(name)
-	flag.Name, flag.Hidden = old, true
-	flag.Value = renamedFlag{flag.Value, func() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "hammr: --%s is deprecated; use --%s\n", old, name)
-	}}
-	cmd.Flags().AddFlag(&flag)
-}
-
-// renamedFlag is the value of a flag by its old name.
-type renamedFlag struct {
-	pflag.Value
-	notice func()
-}
-
-// Set implements pflag.Value.
-func (f renamedFlag) Set(text string) error {
-	f.notice()
-	return f.Value.Set(text)
 }
 
 // oneArg accepts one argument; the error calls it what.

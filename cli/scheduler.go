@@ -38,7 +38,7 @@ func (r clusterCommands) newSchedulerShow() *cobra.Command {
 		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, q *query) (apidoc.Policy, error) {
 		return docs.Policy.From(ctx, q, docs.No{})
-	}, itself, func(q *query, p apidoc.Policy) {
+	}, func(q *query, p apidoc.Policy) {
 		fmt.Fprintf(q.stdout, "Scheduling policy %s\n", p.Policy)
 		for _, setting := range slices.Sorted(maps.Keys(p.Conf)) {
 			fmt.Fprintf(q.stdout, "  %s=%s\n", setting, oneLine(p.Conf[setting]))

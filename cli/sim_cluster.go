@@ -63,7 +63,6 @@ func (c *simCluster) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&c.cfg.Replication, "replication", 3, "`copies` of each block of input")
 	flags.Uint64Var(&c.cfg.Seed, "seed", 1, "`number` that seeds all random choices")
 	flags.DurationVar(&c.reportInterval, "report-interval", 0, "`time` between two reports of a machine; 0 sends every report at once")
-	renamed(cmd, "heartbeat", "report-interval")
 	flags.DurationVar(&c.latency, "latency", 5*time.Millisecond, "`time` that a message takes")
 	flags.DurationVar(&c.expiry, "expiry", 10*time.Second, "`silence` after which a machine is lost")
 	flags.StringSliceVar(&c.fail, "fail", nil, "machine failures: `NODE@TIME` or NODE@JOB:PHASE:PERCENT, where the first node is n0001; +TIME ends the failure")

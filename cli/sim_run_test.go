@@ -131,7 +131,7 @@ func TestSimRunRefuses(t *testing.T) {
 		"--nodes 999999999":                               "--nodes 999999999: expected 1 to 1000000",
 		"--nodes 2 --reduce-slots 10001":                  "--reduce-slots 10001: expected 0 to 10000",
 		"--nodes 2 --report-interval -3s":                 "--report-interval -3s: expected 0, or 1ms and more",
-		"--nodes 2 --heartbeat 3us":                       "--heartbeat is deprecated; use --report-interval\nhammr: --report-interval 3µs: expected 0, or 1ms and more",
+		"--nodes 2 --report-interval 3us":                 "--report-interval 3µs: expected 0, or 1ms and more",
 		"--nodes 2 --latency -5s":                         "--latency -5s: expected 0 or more",
 		"--nodes 2 --expiry 0":                            "--expiry 0s: expected 1ms or more",
 		"--nodes 2 --allocations twice.csv":               "--allocations: none of fifo has pools of its own; fair does",

@@ -24,12 +24,11 @@ func (r clusterCommands) newTask() *cobra.Command {
 		Use:     "task",
 		Short:   "Inspect and profile tasks, and end or preempt their attempts",
 		Example: "  hammr task list job_1763700000000_0001",
-	}, r.newTaskList(), r.newTaskLogs(), r.newTaskKill(false), r.newTaskKill(true), r.newTaskPreempt(), r.newTaskStacks(),
+	}, r.newTaskList(), r.newTaskLogs(), r.verb(taskKill), r.verb(taskFail), r.newTaskPreempt(), r.newTaskStacks(),
 		r.newProfile("attempt", "ATTEMPT", "task profile attempt_1763700000000_0001_m_000000_0"))
 }
 
-// newTaskList lists the tasks of a job, running or finished. The state paused is an old name
-// of checkpointed.
+// newTaskList lists the tasks of a job, running or finished.
 func (r clusterCommands) newTaskList() *cobra.Command {
 	var state, kind string
 	cmd := show(r, &cobra.Command{
@@ -42,14 +41,10 @@ func (r clusterCommands) newTaskList() *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		if strings.EqualFold(state, "paused") {
-			fmt.Fprintln(q.stderr, "hammr: --state paused is deprecated; use --state checkpointed")
-			state = "checkpointed"
-		}
 		return slices.DeleteFunc(apidoc.Tasks(s), func(t report.Task) bool {
 			return state != "" && string(t.State) != strings.ToUpper(state) || kind != "" && string(t.Type) != strings.ToUpper(kind)
 		}), nil
-	}, itself, (*query).writeTasks)
+	}, (*query).writeTasks)
 	cmd.Flags().StringVar(&state, "state", "", "list tasks in one `state`: pending, checkpointed, running, suspended, succeeded, failed or killed")
 	cmd.Flags().StringVar(&kind, "type", "", "list tasks of one `kind`: map or reduce")
 	return cmd
@@ -79,31 +74,22 @@ func elapsed(a report.Attempt) string {
 	return (time.Duration(a.FinishTime-a.StartTime) * time.Millisecond).String()
 }
 
-// newTaskKill returns `task kill`, or `task fail`, which counts as a failure of the task.
-// Both exit when the leader has the change in its log; the process ends a moment later.
-func (r clusterCommands) newTaskKill(fail bool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "kill TASK|ATTEMPT...",
-		Short: "Kill running attempts; their tasks are retried",
-		Long: `Kill running attempts; their tasks are retried. A kill does not count as a
+// taskKill and taskFail end attempts; the second counts as a failure of the task. Both exit when the leader has
+// the change in its log; the process ends a moment later.
+var (
+	taskKill = changeVerb{
+		do: "attempt.kill", use: "kill TASK|ATTEMPT...", short: "Kill running attempts; their tasks are retried", done: "Killed task %s",
+		long: `Kill running attempts; their tasks are retried. A kill does not count as a
 failure. The id of a task means its running attempts.`,
-		Example: "  hammr task kill attempt_1763700000000_0001_m_000000_0",
-		Args:    someArgs("the id of a task or of an attempt"),
+		example: "  hammr task kill attempt_1763700000000_0001_m_000000_0",
 	}
-	do, format := "attempt.kill", "Killed task %s"
-	if fail {
-		cmd.Use, cmd.Short = "fail TASK|ATTEMPT...", "Kill running attempts and count that as failures"
-		cmd.Long = `Kill running attempts and count that as failures: a task that has failed often
-enough fails its job. The id of a task means its running attempts.`
-		cmd.Example = "  hammr task fail attempt_1763700000000_0001_m_000000_0"
-		do, format = "attempt.fail", format+" by failing"
+	taskFail = changeVerb{
+		do: "attempt.fail", use: "fail TASK|ATTEMPT...", short: "Kill running attempts and count that as failures", done: "Killed task %s by failing",
+		long: `Kill running attempts and count that as failures: a task that has failed often
+enough fails its job. The id of a task means its running attempts.`,
+		example: "  hammr task fail attempt_1763700000000_0001_m_000000_0",
 	}
-	return r.command(cmd, func(ctx context.Context, q *query) error {
-		return q.forEachAttempt(ctx, func(id string) error {
-			return q.change(ctx, wire.NewChange(do, id, ""), format, id)
-		})
-	})
-}
+)
 
 // forEachAttempt calls do for every attempt that the arguments name, and returns all errors.
 func (q *query) forEachAttempt(ctx context.Context, do func(id string) error) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/report/reporttest"
 	"github.com/hammr/hammr/internal/rpc"
@@ -63,11 +64,11 @@ func (a *allocations) job() *wire.JobStatus {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Second)
 	defer cancel()
-	jobs, err := c.Jobs(ctx, false)
+	jobs, err := docs.AllJobs.From(ctx, c, docs.AllQuery{})
 	if err != nil || len(jobs) == 0 {
 		return nil
 	}
-	job, err := c.Job(ctx, jobs[0].JobId, true)
+	job, err := docs.Status.From(ctx, c, docs.JobID{Job: jobs[0].JobID})
 	if err != nil {
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/netns"
 	"github.com/hammr/hammr/internal/report"
@@ -310,7 +311,7 @@ func (e *engine) awaitTasksOn(j *preempted, tasknode string) {
 func (e *engine) awaitNode(name, state string) {
 	e.t.Helper()
 	waitUntil(e.t, name+" is "+state, func() bool {
-		n, err := e.cluster.Client().Tasknode(e.t.Context(), name)
+		n, err := docs.Node.From(e.t.Context(), e.cluster.Client(), docs.NodeID{Node: name})
 		return err == nil && n.State == state
 	})
 }

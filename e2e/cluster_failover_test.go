@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -234,7 +235,7 @@ func (w *watched) stopTasks() (maps []string) {
 	w.signal(syscall.SIGSTOP)
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 	defer cancel()
-	status, err := w.rigged.client.Job(ctx, w.id, true)
+	status, err := docs.Status.From(ctx, w.rigged.client, docs.JobID{Job: w.id})
 	if err == nil {
 		for _, task := range status.Tasks {
 			for _, a := range task.Attempts {

@@ -16,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/rpc"
@@ -180,7 +182,7 @@ func (e *engine) submit(args ...string) (jobID string) {
 // even on a busy machine, and tests may ask often.
 func (e *engine) job(id string) report.Report {
 	e.t.Helper()
-	status, err := e.cluster.Client().Job(e.t.Context(), id, true)
+	status, err := docs.Status.From(e.t.Context(), e.cluster.Client(), docs.JobID{Job: id})
 	must(e.t, err)
 	return report.FromStatus(status, nil)
 }
@@ -217,9 +219,9 @@ func (e *engine) client(cfg remote.Config, addresses ...string) *remote.Client {
 }
 
 // node returns a tasknode as the leader knows it.
-func (e *engine) node(name string) *wire.Tasknode {
+func (e *engine) node(name string) apidoc.Tasknode {
 	e.t.Helper()
-	n, err := e.cluster.Client().Tasknode(e.t.Context(), name)
+	n, err := docs.Node.From(e.t.Context(), e.cluster.Client(), docs.NodeID{Node: name})
 	must(e.t, err)
 	return n
 }
@@ -227,7 +229,7 @@ func (e *engine) node(name string) *wire.Tasknode {
 // nodesIn returns how many tasknodes are in a state.
 func (e *engine) nodesIn(state string) (n int) {
 	e.t.Helper()
-	nodes, err := e.cluster.Client().Tasknodes(e.t.Context(), true)
+	nodes, err := docs.Nodes.From(e.t.Context(), e.cluster.Client(), docs.No{})
 	must(e.t, err)
 	for _, node := range nodes {
 		if node.State == state {
@@ -242,7 +244,7 @@ func (e *engine) nodesIn(state string) (n int) {
 func (e *engine) look(id string) *wire.JobStatus {
 	ctx, cancel := context.WithTimeout(e.t.Context(), time.Second)
 	defer cancel()
-	status, err := e.cluster.Client().Job(ctx, id, true)
+	status, err := docs.Status.From(ctx, e.cluster.Client(), docs.JobID{Job: id})
 	if err != nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/testlevel"
@@ -172,7 +173,7 @@ func TestTasknodesLearnNewMasters(t *testing.T) {
 	others := joined[1].address + "," + joined[2].address
 	c := e.client(remote.Config{}, strings.Split(others, ",")...)
 	waitUntil(t, "the tasknodes have found the next leader", func() bool {
-		nodes, err := c.Tasknodes(t.Context(), false)
+		nodes, err := docs.LiveNodes(t.Context(), c)
 		must(t, err)
 		return len(nodes) == 2 && nodes[0].State == "RUNNING" && nodes[1].State == "RUNNING"
 	})

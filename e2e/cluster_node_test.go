@@ -170,7 +170,7 @@ func TestLocalDirectories(t *testing.T) {
 	}
 	runs("both")
 	filling := fill(small)
-	waitUntil(t, "a full directory is told of", func() bool { return strings.Contains(e.node("disks").Directories[0].Error, "too full") })
+	waitUntil(t, "a full directory is told of", func() bool { return strings.Contains(e.node("disks").Directories[0].Fault, "too full") })
 	runs("one")
 	waitUntil(t, "nobody writes, and the disk is made read-only", func() bool {
 		return syscall.Mount("", large, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "") == nil
@@ -178,13 +178,13 @@ func TestLocalDirectories(t *testing.T) {
 	// Changes of slots are reported at once, the state of directories with the next
 	// heartbeat.
 	waitUntil(t, "no slots are offered", func() bool { return e.node("disks").MapSlots == 0 })
-	waitUntil(t, "a disk that cannot be written is told of", func() bool { return strings.Contains(e.node("disks").Directories[1].Error, "read-only") })
+	waitUntil(t, "a disk that cannot be written is told of", func() bool { return strings.Contains(e.node("disks").Directories[1].Fault, "read-only") })
 	id := e.submit("wordcount", in, filepath.Join(t.TempDir(), "waits"))
 	must(t, os.Remove(filling))
 	e.awaitSuccess(id)
 	waitUntil(t, "the emptied directory is in use again", func() bool {
 		now := e.node("disks")
-		return now.MapSlots == 2 && now.Directories[0].Error == ""
+		return now.MapSlots == 2 && now.Directories[0].Fault == ""
 	})
 }
 

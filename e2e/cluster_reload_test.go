@@ -148,7 +148,7 @@ func TestNodeDrainLocal(t *testing.T) {
 // get reads the page of the tasknode.
 func (c *configured) get(path string) (code int, text string) {
 	c.t.Helper()
-	answer, err := http.Get("http://" + c.node(c.name).Http + path)
+	answer, err := http.Get("http://" + c.node(c.name).HTTP + path)
 	must(c.t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/doctor"
 	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/localcluster"
@@ -72,7 +73,7 @@ func TestDoctorOfACluster(t *testing.T) {
 	report, code = examine(t, c, slices.Concat([]string{"--only", "clock"}, configs)...)
 	wantFault(t, report, code, "clock", "behind this machine's")
 	waitUntil(t, "a heartbeat has the clock of n2", func() bool {
-		n, err := c.Client().Tasknode(t.Context(), "n2")
+		n, err := docs.Node.From(t.Context(), c.Client(), docs.NodeID{Node: "n2"})
 		must(t, err)
 		return time.Duration(n.ClockSkew)*time.Millisecond > time.Minute
 	})
@@ -81,7 +82,7 @@ func TestDoctorOfACluster(t *testing.T) {
 
 	must(t, c.Kill(t.Context(), "n1"))
 	waitUntil(t, "n1 is lost", func() bool {
-		n, err := c.Client().Tasknode(t.Context(), "n1")
+		n, err := docs.Node.From(t.Context(), c.Client(), docs.NodeID{Node: "n1"})
 		must(t, err)
 		return n.State == "LOST"
 	})

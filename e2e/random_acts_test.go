@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -31,13 +32,14 @@ var errNothing = errors.New("nothing is there for it")
 
 // anyRunning returns one of the attempts that run, with its job.
 func (c *rigged) anyRunning(ctx context.Context, random *rand.Rand) (attempt, job string, err error) {
-	jobs, err := c.client.Jobs(ctx, false)
+	jobs, err := docs.AllJobs.From(ctx, c.client, docs.AllQuery{})
 	if err != nil {
 		return "", "", err
 	}
 	var running [][2]string
-	for _, j := range jobs {
-		if j, err = c.client.Job(ctx, j.JobId, true); err != nil {
+	for _, listed := range jobs {
+		j, err := docs.Status.From(ctx, c.client, docs.JobID{Job: listed.JobID})
+		if err != nil {
 			return "", "", err
 		}
 		for _, task := range j.Tasks {

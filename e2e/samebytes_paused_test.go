@@ -10,6 +10,8 @@ import (
 
 	orders "github.com/hammr/hammr/internal/client"
 
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/testlevel"
 	"github.com/hammr/hammr/internal/wire"
@@ -42,9 +44,13 @@ func TestCheckpointedProgramsWriteTheSameBytes(t *testing.T) {
 
 // jobs returns the jobs of the cluster, those that are over too if all is set. It asks the
 // masters without a command, since tests call it often.
-func (e *engine) jobs(all bool) []*wire.JobStatus {
+func (e *engine) jobs(all bool) []apidoc.Job {
 	e.t.Helper()
-	jobs, err := e.cluster.Client().Jobs(e.t.Context(), all)
+	q := docs.AllQuery{}
+	if all {
+		q.Finished = docs.Yes
+	}
+	jobs, err := docs.AllJobs.From(e.t.Context(), e.cluster.Client(), q)
 	must(e.t, err)
 	return jobs
 }
@@ -52,7 +58,7 @@ func (e *engine) jobs(all bool) []*wire.JobStatus {
 // attempts returns the attempts of a job in one of the states.
 func (e *engine) attempts(id string, states ...wire.AttemptState) (found []*wire.TaskStatus_Attempt) {
 	e.t.Helper()
-	job, err := e.cluster.Client().Job(e.t.Context(), id, true)
+	job, err := docs.Status.From(e.t.Context(), e.cluster.Client(), docs.JobID{Job: id})
 	must(e.t, err)
 	for _, task := range job.Tasks {
 		for _, a := range task.Attempts {
@@ -79,12 +85,12 @@ func (e *engine) pauseJobs(over <-chan struct{}, killed map[string]int) {
 			return
 		case <-time.After(time.Duration(random.IntN(100)) * time.Millisecond):
 		}
-		jobs := slices.DeleteFunc(e.jobs(false), func(j *wire.JobStatus) bool { return j.State != wire.JobState_RUNNING })
+		jobs := slices.DeleteFunc(e.jobs(false), func(j apidoc.Job) bool { return j.State != "RUNNING" })
 		if len(jobs) == 0 {
 			continue
 		}
-		next := slices.MinFunc(jobs, func(a, b *wire.JobStatus) int { return cmp.Compare(paused[a.Name], paused[b.Name]) })
-		id := next.JobId
+		next := slices.MinFunc(jobs, func(a, b apidoc.Job) int { return cmp.Compare(paused[a.Name], paused[b.Name]) })
+		id := next.JobID
 		if paused[next.Name]++; paused[next.Name] > enoughPauses {
 			continue
 		}
@@ -105,7 +111,7 @@ func (e *engine) pauseJobs(over <-chan struct{}, killed map[string]int) {
 func (e *engine) killOne(id string, random *rand.Rand) bool {
 	var running []*wire.TaskStatus_Attempt
 	waitUntil(e.t, "a job that was resumed runs, or is over", func() bool {
-		job, err := e.cluster.Client().Job(e.t.Context(), id, false)
+		job, err := docs.Progress.From(e.t.Context(), e.cluster.Client(), docs.JobID{Job: id})
 		must(e.t, err)
 		running = e.attempts(id, wire.AttemptState_ATTEMPT_RUNNING)
 		return len(running) > 0 || job.State != wire.JobState_RUNNING
@@ -129,7 +135,7 @@ func (e *engine) wantPaused() {
 	e.t.Helper()
 	paused := make(map[string]int)
 	for _, j := range e.jobs(true) {
-		for _, task := range e.job(j.JobId).Tasks {
+		for _, task := range e.job(j.JobID).Tasks {
 			for _, a := range task.Attempts {
 				switch a.State {
 				case report.Preempted:

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -114,8 +115,8 @@ func (p *processes) fit() error {
 	if err != nil || len(info.Masters) != len(p.state.Masters) || slices.ContainsFunc(info.Masters, func(m *wire.Info_Master) bool { return m.State == "unreachable" }) {
 		return fmt.Errorf("masters %v, %v", info.GetMasters(), err)
 	}
-	nodes, err := client.Tasknodes(ctx, true)
-	if err != nil || len(nodes) != len(p.state.Tasknodes) || slices.ContainsFunc(nodes, func(n *wire.Tasknode) bool { return n.State != "RUNNING" }) {
+	nodes, err := docs.Nodes.From(ctx, client, docs.No{})
+	if err != nil || len(nodes) != len(p.state.Tasknodes) || slices.ContainsFunc(nodes, func(n apidoc.Tasknode) bool { return n.State != "RUNNING" }) {
 		return fmt.Errorf("tasknodes %v, %v", nodes, err)
 	}
 	for _, n := range p.state.Tasknodes {
@@ -123,7 +124,7 @@ func (p *processes) fit() error {
 			return fmt.Errorf("%s has ended: %+v, %v", n.Name, now, err)
 		}
 	}
-	jobs, err := client.Jobs(ctx, false)
+	jobs, err := docs.AllJobs.From(ctx, client, docs.AllQuery{})
 	if err != nil || len(jobs) > 0 {
 		return fmt.Errorf("jobs %v, %v", jobs, err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -129,7 +130,7 @@ func (d *truthDrill) unfinished() (n int) {
 	waitUntil(d.t, "the masters list the jobs", func() bool {
 		ctx, cancel := context.WithTimeout(d.t.Context(), 2*time.Second)
 		defer cancel()
-		jobs, err := d.client.Jobs(ctx, false)
+		jobs, err := docs.AllJobs.From(ctx, d.client, docs.AllQuery{})
 		n = len(jobs)
 		return err == nil
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/bench/fleet"
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/localcluster"
 	"github.com/hammr/hammr/internal/testlevel"
 )
@@ -51,7 +52,7 @@ func (f *fleetCluster) await(id string) (finished time.Time) {
 	waitUntil(f.t, id+" is over", func() bool {
 		ctx, cancel := context.WithTimeout(f.t.Context(), time.Second)
 		defer cancel()
-		s, err := f.cluster.Client().Job(ctx, id, false)
+		s, err := docs.Progress.From(ctx, f.cluster.Client(), docs.JobID{Job: id})
 		finished = time.UnixMilli(s.GetFinishTime())
 		return err == nil && s.FinishTime > 0
 	})

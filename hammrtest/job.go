@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/mr"
@@ -68,7 +69,7 @@ func (j *Job) Succeeds() {
 func (j *Job) await(what string, so func(*wire.JobStatus) bool) {
 	j.c.t.Helper()
 	j.c.await(what+" of "+j.id, func(ctx context.Context) bool {
-		status, err := j.c.rig.Client().Job(ctx, j.id, true)
+		status, err := docs.Status.From(ctx, j.c.rig.Client(), docs.JobID{Job: j.id})
 		if err != nil {
 			return false // no master answers
 		}

@@ -2,12 +2,12 @@ package jobmaster_test
 
 import (
 	"reflect"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/jobmaster/board"
 )
 
@@ -16,7 +16,7 @@ type boardContents struct {
 	Job    board.JobRow
 	Stages []board.StageRow
 	Tasks  []board.Task
-	Events []board.Event
+	Events []apidoc.Event
 }
 
 // onBoard returns what a master shows of the first job.
@@ -28,7 +28,7 @@ func (w *testCluster) onBoard(master int) (c boardContents) {
 	if j == nil {
 		w.t.Fatalf("the board of master %d has not the job", master)
 	}
-	events, _, err := s.Events(id, cluster.TaskID{})
+	events, err := s.Events(id, cluster.TaskID{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func (w *testCluster) onBoard(master int) (c boardContents) {
 	for t := range s.Tasks(j) {
 		tasks = append(tasks, *t)
 	}
-	return boardContents{j.JobRow, j.Stages, tasks, slices.Collect(events)}
+	return boardContents{j.JobRow, j.Stages, tasks, events.Events}
 }
 
 // TestAllMastersHaveTheSameBoard compares the boards of a leader and of followers while a job

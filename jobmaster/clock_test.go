@@ -101,12 +101,12 @@ func TestSilenceIsSeenWhateverTheClock(t *testing.T) {
 // isAlive reports whether a tasknode has not expired.
 func (w *testCluster) isAlive(name string) bool {
 	w.t.Helper()
-	nodes, err := w.leader().Tasknodes(w.ctx, false)
+	nodes, err := w.leader().Tasknodes(w.ctx)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	for _, n := range nodes {
-		if n.Name == name {
+		if n.Name == name && !n.Lost {
 			return true
 		}
 	}

@@ -462,7 +462,7 @@ func (w *testCluster) wait(id string) *wire.JobStatus {
 			return s
 		}
 		if !errors.Is(err, jobmaster.ErrNotLeader) {
-			nodes, _ := w.leader().Tasknodes(w.ctx, true)
+			nodes, _ := w.leader().Tasknodes(w.ctx)
 			w.t.Fatalf("%v; the job is %v, the tasknodes are %v, attempts were %s", err, last, nodes, w.attempts())
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -1,10 +1,12 @@
 package jobmaster
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -42,21 +44,6 @@ const (
 	DefaultDecisions = 50
 	MaxDecisions     = 1000
 )
-
-// NumberedDecision is a decision with its number, from 1, in the order in which they were made.
-type NumberedDecision struct {
-	Number uint64
-	sched.Decision
-}
-
-// DecisionList are decisions, the latest first.
-type DecisionList struct {
-	Decisions []NumberedDecision
-	More      bool  // earlier decisions match too
-	Kept      int   // all decisions that are kept
-	Since     int64 // time of the first of them, ms since the epoch; 0 for none
-	Full      bool  // offers, skips and shares were added too since before this call
-}
 
 // traceMillis is for how long after a call of List offers, skips and shares are added. The policy
 // takes time to report them.
@@ -104,9 +91,9 @@ func (d *Decisions) add(decisions []sched.Decision, policy string) {
 }
 
 // List returns the latest decisions that match, at a time in ms since the epoch.
-func (d *Decisions) List(now int64, f DecisionFilter) (list DecisionList) {
+func (d *Decisions) List(now int64, f DecisionFilter) apidoc.Decisions {
 	d.read.Store(now)
-	list.Full = d.full.Load()
+	list := apidoc.Decisions{Decisions: []apidoc.Decision{}, Full: d.full.Load()}
 	d.mu.Lock()
 	chunks, number := append([][]sched.Decision(nil), d.mu.chunks...), d.mu.total
 	d.mu.Unlock()
@@ -116,20 +103,45 @@ func (d *Decisions) List(now int64, f DecisionFilter) (list DecisionList) {
 	}
 	limit = min(limit, MaxDecisions)
 	for c := len(chunks) - 1; c >= 0; c-- {
-		list.Kept += len(chunks[c])
+		list.Kept += uint64(len(chunks[c]))
 		list.Since = chunks[c][0].At
 		for i := len(chunks[c]) - 1; i >= 0; i, number = i-1, number-1 {
-			if list.More || f.Before != 0 && number >= f.Before || !f.matches(&chunks[c][i]) {
+			if list.Before != 0 || f.Before != 0 && number >= f.Before || !f.matches(&chunks[c][i]) {
 				continue
 			}
 			if len(list.Decisions) == limit {
-				list.More = true
+				list.Before = list.Decisions[limit-1].Number
 				continue
 			}
-			list.Decisions = append(list.Decisions, NumberedDecision{number, chunks[c][i]})
+			list.Decisions = append(list.Decisions, decisionOf(number, &chunks[c][i]))
 		}
 	}
 	return list
+}
+
+// decisionOf returns the document of a decision.
+func decisionOf(number uint64, d *sched.Decision) apidoc.Decision {
+	doc := apidoc.Decision{
+		Number: number, At: d.At, Kind: string(d.Kind), Policy: d.Policy, Pool: d.Pool, Job: idText(d.Job), Stage: d.Stage, Task: idText(d.Task), Attempt: idText(d.Attempt),
+		Node: d.Machine, Slot: d.Slot.String(), Slots: d.Slots, Place: string(d.Locality), Mode: string(d.Mode), For: idText(d.For), ForPool: d.ForPool, Until: d.Until, Cause: d.Cause,
+	}
+	if d.Kind == sched.DecisionShare {
+		share := d.Share
+		doc.Share = &share
+	}
+	return doc
+}
+
+// idText returns an id as text, "" for no id.
+func idText[T interface {
+	comparable
+	fmt.Stringer
+}](id T) string {
+	var none T
+	if id == none {
+		return ""
+	}
+	return id.String()
 }
 
 func (f *DecisionFilter) matches(d *sched.Decision) bool {
@@ -140,6 +152,6 @@ func (f *DecisionFilter) matches(d *sched.Decision) bool {
 // Decisions returns the latest decisions of this master that match: those of its present or last lead.
 // Offers, skips and shares are among them only from the first call on, until traceMillis after the
 // last one.
-func (m *Master) Decisions(f DecisionFilter) DecisionList {
+func (m *Master) Decisions(f DecisionFilter) apidoc.Decisions {
 	return m.decisions.List(m.cfg.Now().UnixMilli(), f)
 }

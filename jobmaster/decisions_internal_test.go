@@ -13,7 +13,7 @@ func TestDecisionsAreBounded(t *testing.T) {
 		d.add([]sched.Decision{{At: n + 1, Kind: sched.DecisionLaunch}}, "fifo")
 	}
 	list := d.List(1, DecisionFilter{Limit: MaxDecisions * 2})
-	if list.Kept != maxDecisions-decisionChunk+500 || len(list.Decisions) != MaxDecisions || !list.More {
+	if list.Kept != maxDecisions-decisionChunk+500 || len(list.Decisions) != MaxDecisions || list.Before != list.Decisions[MaxDecisions-1].Number {
 		t.Fatalf("%d decisions kept, %d in a list", list.Kept, len(list.Decisions))
 	}
 	for i, n := range list.Decisions {
@@ -22,7 +22,7 @@ func TestDecisionsAreBounded(t *testing.T) {
 		}
 	}
 	oldest := d.List(1, DecisionFilter{Before: uint64(list.Since) + 1})
-	if len(oldest.Decisions) != 1 || oldest.Decisions[0].At != list.Since || oldest.More {
+	if len(oldest.Decisions) != 1 || oldest.Decisions[0].At != list.Since || oldest.Before != 0 {
 		t.Errorf("the oldest is %+v, since %d", oldest, list.Since)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/apidoc"
 )
 
 // The progress of drainings is not a part of the state. Every master counts what the commands move
@@ -24,7 +24,7 @@ const (
 type drainProgress struct {
 	since   int64 // ms since the epoch; figures begin then
 	partly  bool  // it had begun before
-	start   *wire.Tasknode_Drain_Counts
+	start   apidoc.DrainCounts
 	moved   dataCount
 	targets map[string]dataCount
 	recent  [drainWindow]struct { // by second modulo drainWindow
@@ -107,7 +107,7 @@ func (m *Master) drainOf(machine *cluster.Machine, now int64) *drainProgress {
 // newDrain returns the progress of a draining that begins with what a machine has now.
 func (m *Master) newDrain(machine *cluster.Machine, now int64, partly bool) *drainProgress {
 	outputs, checkpoints := m.view.NeededOn(machine)
-	start := &wire.Tasknode_Drain_Counts{Attempts: int64(len(machine.Attempts)), Outputs: int64(len(outputs)), Checkpoints: int64(len(checkpoints))}
+	start := apidoc.DrainCounts{Attempts: int64(len(machine.Attempts)), Outputs: int64(len(outputs)), Checkpoints: int64(len(checkpoints))}
 	for _, t := range outputs {
 		start.Bytes += t.Output.Bytes
 	}
@@ -117,22 +117,24 @@ func (m *Master) newDrain(machine *cluster.Machine, now int64, partly bool) *dra
 	return &drainProgress{since: now, partly: partly, start: start, targets: make(map[string]dataCount)}
 }
 
-// message describes the progress at a time in ms since the epoch. left is what the machine still has.
-func (d *drainProgress) message(now, deadline int64, left *wire.Tasknode_Drain_Counts) *wire.Tasknode_Drain {
-	out := &wire.Tasknode_Drain{
+// document describes the progress at a time in ms since the epoch. left is what the machine still has.
+func (d *drainProgress) document(now, deadline int64, left apidoc.DrainCounts) *apidoc.Drain {
+	out := &apidoc.Drain{
 		Since: d.since, Partly: d.partly, Deadline: deadline, Start: d.start, Left: left, Moved: d.moved.items, MovedBytes: d.moved.bytes,
-		RecentMillis: min(max(now-d.since, 1000), drainWindow*1000),
+		Targets: []apidoc.DrainTarget{}, RateMillis: min(max(now-d.since, 1000), drainWindow*1000),
 	}
+	var recent dataCount
 	for _, s := range d.recent {
 		if now/1000-s.second < drainWindow {
-			out.RecentMoved, out.RecentBytes = out.RecentMoved+s.items, out.RecentBytes+s.bytes
+			recent.items, recent.bytes = recent.items+s.items, recent.bytes+s.bytes
 		}
 	}
+	out.Estimate(recent.items, recent.bytes)
 	for name, to := range d.targets {
-		out.Targets = append(out.Targets, &wire.Tasknode_Drain_Target{Name: name, Moved: to.items, Bytes: to.bytes})
+		out.Targets = append(out.Targets, apidoc.DrainTarget{Node: name, Moved: to.items, Bytes: to.bytes})
 	}
-	slices.SortFunc(out.Targets, func(a, b *wire.Tasknode_Drain_Target) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Moved, a.Moved), cmp.Compare(a.Name, b.Name))
+	slices.SortFunc(out.Targets, func(a, b apidoc.DrainTarget) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Moved, a.Moved), cmp.Compare(a.Node, b.Node))
 	})
 	out.Targets = out.Targets[:min(len(out.Targets), maxDrainTargets)]
 	return out

@@ -1,23 +1,30 @@
 package jobmaster_test
 
 import (
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 )
 
 // drainOf returns the progress of the draining of a tasknode as the leader shows it.
-func (w *testCluster) drainOf(name string) *wire.Tasknode_Drain {
+func (w *testCluster) drainOf(name string) *apidoc.Drain {
 	w.t.Helper()
 	n, err := w.leader().Tasknode(w.ctx, name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return n.Drain
+}
+
+// recent returns what was moved in the time over which a rate is measured.
+func recent(d *apidoc.Drain, perSecond float64) int64 {
+	return int64(math.Round(perSecond * float64(d.RateMillis) / 1000))
 }
 
 // TestDrainReportsItsProgress drains a tasknode with two outputs and a running attempt. The next leader
@@ -45,14 +52,14 @@ func TestDrainReportsItsProgress(t *testing.T) {
 		check := func(when string) {
 			t.Helper()
 			d := w.drainOf("a")
-			if d.Since != began || d.Partly || d.Left.Outputs != 1 || d.Left.Bytes != 1000 || d.Moved != 1 || d.MovedBytes != 1000 || d.RecentMoved != 1 || d.RecentBytes != 1000 ||
-				len(d.Targets) != 1 || d.Targets[0].Name != "b" || d.Targets[0].Bytes != 1000 || d.Deadline != began+600_000 {
+			if d.Since != began || d.Partly || d.Left.Outputs != 1 || d.Left.Bytes != 1000 || d.Moved != 1 || d.MovedBytes != 1000 || recent(d, d.MovedPerSecond) != 1 || recent(d, d.BytesPerSecond) != 1000 ||
+				len(d.Targets) != 1 || d.Targets[0].Node != "b" || d.Targets[0].Bytes != 1000 || d.Deadline != began+600_000 {
 				t.Errorf("%s: %v", when, d)
 			}
 		}
 		check("with one copy")
-		if d := w.drainOf("a"); d.RecentMillis < 3000 || d.RecentMillis > 4000 {
-			t.Errorf("measured over %d ms", d.RecentMillis)
+		if d := w.drainOf("a"); d.RateMillis < 3000 || d.RateMillis > 4000 {
+			t.Errorf("measured over %d ms", d.RateMillis)
 		}
 		w.elect(1)
 		synctest.Wait()
@@ -77,7 +84,7 @@ func TestNodeSaysWhatRuns(t *testing.T) {
 		w.submitNow(1, 0)
 		a.report(a.starts[0].AttemptId, &wire.Report{Report: &wire.Report_Progress{Progress: &taskproc.Progress{Fraction: .5}}})
 		n, err := w.leader().Tasknode(w.ctx, "a")
-		if err != nil || len(n.Running) != 1 || n.Running[0].AttemptId != a.starts[0].AttemptId || n.Running[0].Progress != .5 || n.Running[0].State != "RUNNING" {
+		if err != nil || len(n.Running) != 1 || n.Running[0].ID != a.starts[0].AttemptId || n.Running[0].Progress != .5 || n.Running[0].State != "RUNNING" {
 			t.Errorf("%v, %v", n, err)
 		}
 	})
@@ -96,7 +103,7 @@ func TestUsersAreInTheLog(t *testing.T) {
 			t.Errorf("drained: %v", d)
 		}
 		for i, m := range w.masters {
-			if got := m.Board().Snapshot().Actions; len(got) != 1 || got[0].By != "ann" || got[0].Do != "node.drain" || got[0].ID != "a" {
+			if got := m.Board().Snapshot().Actions; len(got) != 1 || got[0].User != "ann" || got[0].Do != "node.drain" || got[0].ID != "a" {
 				t.Errorf("actions on master %d: %v", i, got)
 			}
 		}

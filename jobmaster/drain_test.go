@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
@@ -170,8 +171,8 @@ func (w *testCluster) drain(name string) {
 // attempts, outputs, and tasks with a checkpoint, by the ends of their ids.
 func (w *testCluster) wantTasknode(when, name, want string) {
 	w.t.Helper()
-	nodes, err := w.leader().Tasknodes(w.ctx, true)
-	i := slices.IndexFunc(nodes, func(n *wire.Tasknode) bool { return n.Name == name })
+	nodes, err := w.leader().Tasknodes(w.ctx)
+	i := slices.IndexFunc(nodes, func(n apidoc.Tasknode) bool { return n.Name == name })
 	if err != nil || i < 0 {
 		w.t.Fatalf("nodes are %v, %v", nodes, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 )
@@ -121,29 +122,30 @@ func TestQueuesCountJobsAndSlots(t *testing.T) {
 		w.submitSpec(spec)
 		w.sleep(1500 * time.Millisecond)
 		queues := w.queues()
-		if q := queues["nightly"]; !q.HasShares || q.Weight != 2 || q.Max.Map != 9 || q.Max.Reduce != -1 || q.MaxJobs != -1 || q.MapShare != 2 || q.State != "RUNNING" {
+		if q := queues["nightly"]; q.Allotment == nil || q.Allotment.Weight != 2 || q.Allotment.Max.Map != 9 || q.Allotment.Max.Reduce != -1 || q.Allotment.MaxJobs != -1 ||
+			q.Allotment.Share.Map != 2 || q.State != "RUNNING" {
 			t.Errorf("nightly is %v", q)
 		}
-		if q := queues["default"]; q.JobsRunning != 1 || q.Running.Map == 0 || q.Running.Map+queues["nightly"].Running.Map != 3 || q.MapShare != 1 {
+		if q := queues["default"]; q.Jobs.Running != 1 || q.Running.Map == 0 || q.Running.Map+queues["nightly"].Running.Map != 3 || q.Allotment == nil || q.Allotment.Share.Map != 1 {
 			t.Errorf("default is %v", q)
 		}
 		if err := w.leader().SetPolicy(w.ctx, "fifo", nil); err != nil {
 			t.Fatal(err)
 		}
-		if q := w.queues()["nightly"]; q.HasShares || q.JobsRunning+q.JobsWaiting != 1 {
+		if q := w.queues()["nightly"]; q.Allotment != nil || q.Jobs.Running+q.Jobs.Waiting != 1 {
 			t.Errorf("under fifo, nightly is %v", q)
 		}
 	})
 }
 
-func (w *testCluster) queues() map[string]*wire.Queue {
+func (w *testCluster) queues() map[string]apidoc.Queue {
 	w.t.Helper()
-	answer, err := w.leader().Queues(w.ctx)
+	list, err := w.leader().Queues(w.ctx)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	queues := make(map[string]*wire.Queue)
-	for _, q := range answer.Queues {
+	queues := make(map[string]apidoc.Queue)
+	for _, q := range list {
 		queues[q.Name] = q
 	}
 	return queues

@@ -111,7 +111,7 @@ func TestSilentTasknodeExpires(t *testing.T) {
 		if took := time.Since(began); took < w.expiry-2*time.Second || took > w.expiry+4*time.Second {
 			w.t.Errorf("the job ended %v after the crash, with an expiry of %v", took, w.expiry)
 		}
-		nodes, err := w.leader().Tasknodes(w.ctx, true)
+		nodes, err := w.leader().Tasknodes(w.ctx)
 		if err != nil || len(nodes) != 2 || nodes[0].State != "LOST" || nodes[1].State != "RUNNING" {
 			w.t.Errorf("nodes are %v, %v", nodes, err)
 		}

@@ -8,7 +8,7 @@ import (
 
 // names lists the tasknodes that the leader knows, with their states.
 func (w *testCluster) names() string {
-	nodes, err := w.leader().Tasknodes(w.ctx, true)
+	nodes, err := w.leader().Tasknodes(w.ctx)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestUnhealthyTasknodeIsShownAndHealsByItself(t *testing.T) {
 		want := func(when, state, text string) {
 			t.Helper()
 			w.sleep(3 * time.Second)
-			nodes, err := w.leader().Tasknodes(w.ctx, true)
+			nodes, err := w.leader().Tasknodes(w.ctx)
 			if err != nil || len(nodes) != 1 || nodes[0].State != state || !strings.Contains(nodes[0].Unhealthy, text) || (text == "") != (nodes[0].Unhealthy == "") {
 				t.Errorf("%s: %v, %v", when, nodes, err)
 			}

@@ -3,10 +3,9 @@ package jobmaster
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/counter"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -123,7 +122,7 @@ func (m *Master) LiveJobs(ctx context.Context) (map[cluster.JobID]board.Live, er
 }
 
 // LocalTasknodes describes all tasknodes, sorted by name, without what they report to the leader.
-func (m *Master) LocalTasknodes(ctx context.Context) ([]*wire.Tasknode, error) {
+func (m *Master) LocalTasknodes(ctx context.Context) ([]apidoc.Tasknode, error) {
 	copies, err := local(ctx, m, func() (copies []*copiedTasknode, err error) {
 		for machine := range m.view.Machines() {
 			c := &copiedTasknode{machine: *machine, state: "RUNNING"}
@@ -141,10 +140,5 @@ func (m *Master) LocalTasknodes(ctx context.Context) ([]*wire.Tasknode, error) {
 		}
 		return copies, nil
 	})
-	var nodes []*wire.Tasknode
-	for _, c := range copies {
-		nodes = append(nodes, c.message())
-	}
-	slices.SortFunc(nodes, func(a, b *wire.Tasknode) int { return strings.Compare(a.Name, b.Name) })
-	return nodes, err
+	return documents(copies), err
 }

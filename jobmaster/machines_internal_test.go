@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/apidoc"
 )
 
 // TestDrainRateIsOfTheLastSeconds asks for the rate while moves become older.
@@ -26,8 +27,8 @@ func TestDrainRateIsOfTheLastSeconds(t *testing.T) {
 		m.noteDrain(cluster.Entry{At: 100_000 + second*1000, Command: cluster.MoveOutput{}}, movedData{from: "a", to: "b", bytes: 10})
 	}
 	for now, want := range map[int64]int64{159_000: 30, 169_999: 20, 188_000: 1, 189_000: 0, 1_000_000: 0} {
-		d := m.drains["a"].message(now, 0, nil)
-		if d.RecentMoved != want || d.RecentBytes != 10*want || d.RecentMillis != 30_000 || d.Moved != 60 || d.Targets[0].Moved != 60 {
+		d := m.drains["a"].document(now, 0, apidoc.DrainCounts{})
+		if d.MovedPerSecond != float64(want)/30 || d.BytesPerSecond != float64(10*want)/30 || d.RateMillis != 30_000 || d.Moved != 60 || d.Targets[0].Moved != 60 {
 			t.Errorf("at %d ms: %v, want %d in the last 30 s", now, d, want)
 		}
 	}

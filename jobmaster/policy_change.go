@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -76,7 +76,7 @@ func (m *Master) checkExpected(expected string) error {
 }
 
 // lastPolicyChange describes the latest change of the policy under this lead, nil for none.
-func (m *Master) lastPolicyChange() *wire.PolicyChange {
+func (m *Master) lastPolicyChange() *apidoc.PolicyChange {
 	r := &m.lead.policyChange
 	if r.at == 0 {
 		return nil
@@ -85,7 +85,7 @@ func (m *Master) lastPolicyChange() *wire.PolicyChange {
 	for _, s := range r.conf {
 		conf[s.Name] = s.Value
 	}
-	return &wire.PolicyChange{By: r.by, Time: r.at, Name: r.name, Conf: conf}
+	return &apidoc.PolicyChange{By: r.by, Time: r.at, Policy: r.name, Conf: conf}
 }
 
 // maxPreviewed bounds the preemptions in a preview.
@@ -95,59 +95,71 @@ const maxPreviewed = 200
 // lose their slots at once. It changes nothing. What depends on time, such as how long a pool has
 // been below its share, begins from zero in a new policy, and so does it here. The error wraps
 // cluster.ErrRefused for bad settings.
-func (m *Master) PreviewPolicy(ctx context.Context, name string, conf map[string]string) (*wire.PolicyPreview, error) {
-	return query(ctx, m, func() (*wire.PolicyPreview, error) {
+func (m *Master) PreviewPolicy(ctx context.Context, name string, conf map[string]string) (apidoc.PolicyPreview, error) {
+	return query(ctx, m, func() (out apidoc.PolicyPreview, err error) {
 		policy, err := m.cfg.Policy(name, m.withPools(m.lead.poolFile.content, name, conf))
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", cluster.ErrRefused, err)
+			return out, fmt.Errorf("%w: %w", cluster.ErrRefused, err)
 		}
 		if err := m.lead.considered.spend(m.now()); err != nil {
-			return nil, err
+			return out, err
 		}
 		plan, pools := m.brain.Preview(m.now(), policy)
-		out := &wire.PolicyPreview{Fingerprint: m.policyFingerprint(), Time: m.now(), Preempted: int32(len(plan.Preempts))}
+		out = apidoc.PolicyPreview{
+			Policy: name, Conf: conf, Preempted: int32(len(plan.Preempts)), Preemptions: []apidoc.PreemptionPreview{}, Expected: m.policyFingerprint(), Time: m.now(),
+		}
 		for range plan.AllStarts() {
 			out.Started++
 		}
 		for range plan.AllResumes() {
 			out.Started++
 		}
-		out.Pools = m.previewPools(pools)
+		loses := make(map[string]apidoc.Slots)
 		for _, p := range plan.Preempts[:min(len(plan.Preempts), maxPreviewed)] {
-			out.Preemptions = append(out.Preemptions, m.previewPreemption(p))
+			lost := m.previewPreemption(p)
+			out.Preemptions = append(out.Preemptions, lost)
+			n := loses[lost.Pool]
+			if lost.Slot == cluster.MapSlot.String() {
+				n.Map++
+			} else {
+				n.Reduce++
+			}
+			loses[lost.Pool] = n
 		}
+		out.Pools = m.previewPools(pools, loses)
 		return out, nil
 	})
 }
 
-// previewPools returns the use of all pools, and their shares under the present policy and another
-// one.
-func (m *Master) previewPools(after []sched.Pool) (out []*wire.PolicyPreview_Pool) {
-	pools := make(map[string]*wire.PolicyPreview_Pool)
+// previewPools returns the use of all pools, what they would lose, and their shares under the present policy
+// and another one.
+func (m *Master) previewPools(after []sched.Pool, loses map[string]apidoc.Slots) []apidoc.PoolPreview {
+	pools := make(map[string]*apidoc.PoolPreview)
 	for name, q := range m.countQueues() {
-		pools[name] = &wire.PolicyPreview_Pool{Name: name, Running: q.Running}
+		pools[name] = &apidoc.PoolPreview{Name: name, Running: q.Running, Loses: loses[name]}
 	}
 	for _, p := range m.brain.Pools(m.now()) {
 		if q := pools[p.Name]; q != nil {
-			q.Before = &wire.PolicyPreview_Share{Map: p.Share[0], Reduce: p.Share[1]}
+			q.Before = &apidoc.Share{Map: p.Share[0], Reduce: p.Share[1]}
 		}
 	}
 	for _, p := range after {
 		if q := pools[p.Name]; q != nil {
-			q.After = &wire.PolicyPreview_Share{Map: p.Share[0], Reduce: p.Share[1]}
+			q.After = &apidoc.Share{Map: p.Share[0], Reduce: p.Share[1]}
 		}
 	}
+	out := make([]apidoc.PoolPreview, 0, len(pools))
 	for _, p := range pools {
-		out = append(out, p)
+		out = append(out, *p)
 	}
-	slices.SortFunc(out, func(a, b *wire.PolicyPreview_Pool) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b apidoc.PoolPreview) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
-func (m *Master) previewPreemption(p sched.Preempt) *wire.PolicyPreview_Preemption {
-	out := &wire.PolicyPreview_Preemption{Attempt: p.Attempt.String(), Job: p.Attempt.Task.Job.String(), Mode: string(p.Mode), Cause: p.Cause}
+func (m *Master) previewPreemption(p sched.Preempt) apidoc.PreemptionPreview {
+	out := apidoc.PreemptionPreview{Attempt: p.Attempt.String(), Job: p.Attempt.Task.Job.String(), Mode: string(p.Mode), Cause: p.Cause}
 	if j, _, a, known := m.view.Attempt(p.Attempt); known {
-		out.Pool, out.Machine, out.Slot = j.Spec.Pool, a.Machine, a.Slot.String()
+		out.Pool, out.Node, out.Slot = j.Spec.Pool, a.Machine, a.Slot.String()
 	}
 	return out
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/jobmaster"
@@ -45,13 +44,13 @@ func TestOfTwoChangesOfThePolicyOneWins(t *testing.T) {
 			}
 		}
 		after := w.policy()
-		if won != 1 || after.Name != "fair" || after.Fingerprint == before.Fingerprint {
+		if won != 1 || after.Policy != "fair" || after.Fingerprint == before.Fingerprint {
 			t.Errorf("%d changes have succeeded; policy %v", won, after)
 		}
-		if c := after.LastChange; c == nil || c.Name != "fifo" || !strings.HasPrefix(c.By, "user ") || c.Time == 0 {
+		if c := after.LastChange; c == nil || c.Policy != "fifo" || !strings.HasPrefix(c.By, "user ") || c.Time == 0 {
 			t.Errorf("last change %v", c)
 		}
-		err := w.leader().ChangePolicy(w.ctx, after.LastChange.Name, after.LastChange.Conf, after.Fingerprint)
+		err := w.leader().ChangePolicy(w.ctx, after.LastChange.Policy, after.LastChange.Conf, after.Fingerprint)
 		if err != nil || w.policy().Fingerprint != before.Fingerprint {
 			t.Errorf("undone: %v, policy %v", err, w.policy())
 		}
@@ -71,11 +70,8 @@ func TestPreviewChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Pools) != 1 || p.Pools[0].Running.Map != 2 || p.Pools[0].Before != nil || p.Pools[0].After.GetMap() != 2 || p.Preempted != 0 || p.Fingerprint != before {
-			t.Errorf("preview %v", p)
-		}
-		if v := apidoc.PreviewOf("fair", nil, p); v.Policy != "fair" || v.Expected != before || len(v.Pools) != 1 || v.Pools[0].Running.Map != 2 || v.Pools[0].Before != nil || v.Pools[0].After.Map != 2 {
-			t.Errorf("document: %+v", v)
+		if len(p.Pools) != 1 || p.Pools[0].Running.Map != 2 || p.Pools[0].Before != nil || p.Pools[0].After.Map != 2 || p.Preempted != 0 || p.Policy != "fair" || p.Expected != before {
+			t.Errorf("preview %+v", p)
 		}
 		if _, err := w.leader().PreviewPolicy(w.ctx, "lottery", nil); !errors.Is(err, cluster.ErrRefused) {
 			t.Errorf("preview of an unknown policy: %v", err)
@@ -90,7 +86,7 @@ func TestPreviewChangesNothing(t *testing.T) {
 		if refused != 4 || overload.RetryAfter <= 0 {
 			t.Errorf("%d of 5 more previews in a second were refused, want 4: %v", refused, overload)
 		}
-		if got := w.policy(); got.Name != "fifo" || got.Fingerprint != before {
+		if got := w.policy(); got.Policy != "fifo" || got.Fingerprint != before {
 			t.Errorf("policy after previews: %v", got)
 		}
 	})
@@ -126,7 +122,7 @@ func TestLatestDecisionsAreKept(t *testing.T) {
 		w.addTasknode("a", 1, 0)
 		w.wantSucceeded(w.submit(2, 0))
 		list := w.leader().Decisions(jobmaster.DecisionFilter{})
-		if len(list.Decisions) != 2 || list.Full || list.Decisions[0].Kind != sched.DecisionLaunch || list.Decisions[0].Number != 2 || list.Decisions[0].Policy != "fifo" {
+		if len(list.Decisions) != 2 || list.Full || list.Decisions[0].Kind != "launch" || list.Decisions[0].Number != 2 || list.Decisions[0].Policy != "fifo" {
 			t.Fatalf("after two launches: %+v", list)
 		}
 		w.leader().CheckLoop(func() {})
@@ -135,19 +131,19 @@ func TestLatestDecisionsAreKept(t *testing.T) {
 		w.wantSucceeded(w.submitSpec(second))
 		job := cluster.JobID{Cluster: "1", Number: 2}
 		list = w.leader().Decisions(jobmaster.DecisionFilter{Job: job})
-		kinds := make(map[sched.DecisionKind]int)
+		kinds := make(map[string]int)
 		for _, d := range list.Decisions {
 			kinds[d.Kind]++
-			if d.Job != job {
+			if d.Job != job.String() {
 				t.Errorf("a decision of another job: %+v", d)
 			}
 		}
-		if !list.Full || kinds[sched.DecisionLaunch] != 3 || kinds[sched.DecisionOffer] == 0 {
+		if !list.Full || kinds["launch"] != 3 || kinds["offer"] == 0 {
 			t.Errorf("decisions of the second job: %v", kinds)
 		}
 		page := w.leader().Decisions(jobmaster.DecisionFilter{Kind: sched.DecisionLaunch, Limit: 2})
 		rest := w.leader().Decisions(jobmaster.DecisionFilter{Kind: sched.DecisionLaunch, Before: page.Decisions[1].Number})
-		if !page.More || rest.More || len(rest.Decisions) != 3 || rest.Decisions[0].Number >= page.Decisions[1].Number || rest.Since == 0 {
+		if page.Before != page.Decisions[1].Number || rest.Before != 0 || len(rest.Decisions) != 3 || rest.Decisions[0].Number >= page.Decisions[1].Number || rest.Since == 0 {
 			t.Errorf("pages: %+v, %+v", page, rest)
 		}
 		doc, err := docs.Decisions.Read(w.ctx, board.OfLeader(w.leader()).Reader(), docs.DecisionQuery{Kind: "launch", Limit: 2})

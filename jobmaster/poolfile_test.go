@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched/pool"
 )
@@ -83,7 +83,7 @@ func withPoolFile(t *testing.T, pools string, play func(w *testCluster, f *poolF
 	})
 }
 
-func (w *testCluster) policy() *wire.GetPolicyResponse {
+func (w *testCluster) policy() apidoc.Policy {
 	w.t.Helper()
 	p, err := w.leader().Policy(w.ctx)
 	if err != nil {
@@ -117,10 +117,10 @@ func TestPoolFileIsApplied(t *testing.T) {
 		w.sleep(20 * time.Second)
 		w.wantQueues("a", "adhoc", "b", "default")
 		queues := w.queues()
-		if queues["a"].State != "DRAINING" || queues["a"].JobsWaiting != 1 || queues["b"].Weight != 3 {
+		if queues["a"].State != "DRAINING" || queues["a"].Jobs.Waiting != 1 || queues["b"].Allotment.Weight != 3 {
 			t.Errorf("queues are %v", queues)
 		}
-		if a := w.policy().Allocations; len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "color") || len(a.Problems) != 0 || a.AppliedTime == 0 {
+		if a := w.policy().Allocations; len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "color") || len(a.Problems) != 0 || a.Taken == 0 {
 			t.Errorf("the file is %v", a)
 		}
 		again := w.spec(1, 0)
@@ -139,12 +139,12 @@ func TestPoolFileIsApplied(t *testing.T) {
 		if a := w.policy().Allocations; len(a.Problems) != 1 || a.Problems[0] != fs.ErrNotExist.Error() {
 			t.Errorf("the file is %v", a)
 		}
-		if q := w.queues()["b"]; q == nil || q.Weight != 3 {
+		if q := w.queues()["b"]; q.Allotment == nil || q.Allotment.Weight != 3 {
 			t.Errorf("b is %v", q)
 		}
 		w.elect(1)
 		w.sleep(20 * time.Second)
-		if q := w.queues()["b"]; q == nil || q.Weight != 3 || q.State != "RUNNING" {
+		if q := w.queues()["b"]; q.Allotment == nil || q.Allotment.Weight != 3 || q.State != "RUNNING" {
 			t.Errorf("under the next leader, b is %v", q)
 		}
 		w.addTasknode("n", 1, 0)
@@ -178,7 +178,7 @@ func TestPolicySetLaterHasThePools(t *testing.T) {
 		w.addMaster()
 		w.elect(0)
 		w.sleep(time.Second)
-		if q := w.queues()["a"]; q == nil || q.Weight != 7 {
+		if q := w.queues()["a"]; q.Allotment == nil || q.Allotment.Weight != 7 {
 			t.Errorf("a is %v", q)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // PoolFile is a file of pools. The leader watches it and applies its content to the policy.
@@ -176,14 +176,12 @@ func setPolicy(name string, conf map[string]string) cluster.SetPolicy {
 
 // Policy describes the scheduling policy, its settings and the pool file that this
 // master watches.
-func (m *Master) Policy(ctx context.Context) (*wire.GetPolicyResponse, error) {
-	return query(ctx, m, func() (*wire.GetPolicyResponse, error) {
-		out := &wire.GetPolicyResponse{
-			Name: m.view.Policy(), Conf: m.policyConf(), Fingerprint: m.policyFingerprint(), LastChange: m.lastPolicyChange(),
-		}
+func (m *Master) Policy(ctx context.Context) (apidoc.Policy, error) {
+	return query(ctx, m, func() (apidoc.Policy, error) {
+		out := apidoc.Policy{Policy: m.view.Policy(), Conf: m.policyConf(), Fingerprint: m.policyFingerprint(), LastChange: m.lastPolicyChange()}
 		if file := m.settings().PoolFile; file != nil {
 			p := m.lead.poolFile
-			out.Allocations = &wire.AllocationFile{Name: file.Name, AppliedTime: p.appliedAt, Problems: p.problems, Warnings: p.warnings}
+			out.Allocations = &apidoc.AllocationFile{File: file.Name, Taken: p.appliedAt, Problems: p.problems, Warnings: p.warnings}
 		}
 		return out, nil
 	})

@@ -55,7 +55,7 @@ func TestTasknodeExpiresBySilenceNotByBrokenConnection(t *testing.T) {
 					t.Errorf("it is asked %v later", at.Sub(broken))
 				}
 				state := func() string {
-					nodes, err := w.leader().Tasknodes(w.ctx, true)
+					nodes, err := w.leader().Tasknodes(w.ctx)
 					if err != nil || len(nodes) != 1 {
 						t.Fatalf("nodes are %v, %v", nodes, err)
 					}
@@ -153,7 +153,7 @@ func TestNewLeaderProbesTasknodesNotAttached(t *testing.T) {
 					w.sleep(time.Millisecond) // until it is in the log
 				}
 				wantState := func(when, want string) {
-					nodes, err := w.leader().Tasknodes(w.ctx, true)
+					nodes, err := w.leader().Tasknodes(w.ctx)
 					if err != nil || len(nodes) != 1 || nodes[0].State != want {
 						t.Errorf("%s: %v, %v; want %s", when, nodes, err, want)
 					}

@@ -176,7 +176,7 @@ func BenchmarkQueries(b *testing.B) {
 		{"job list --all", func() error { _, err := l.Jobs(ctx, true); return err }},
 		{"job status", func() error { _, err := l.Job(ctx, large, false); return err }},
 		{"job status with tasks", func() error { _, err := l.Job(ctx, large, true); return err }},
-		{"node list", func() error { _, err := l.Tasknodes(ctx, true); return err }},
+		{"node list", func() error { _, err := l.Tasknodes(ctx); return err }},
 		{"job explain", func() error { _, err := l.Explain(ctx, large, ""); return err }},
 		{"queue list", func() error { _, err := l.Queues(ctx); return err }},
 		{"stats for metrics", func() error { return l.Query(ctx, func() { l.publisher.due = 0; l.publishStats() }) }},

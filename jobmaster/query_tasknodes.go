@@ -7,33 +7,36 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/wire"
 )
 
-// Tasknodes describes every tasknode, sorted by name. Unless all is set, it leaves out lost
-// tasknodes.
-func (m *Master) Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error) {
+// Tasknodes describes every tasknode, lost ones too, sorted by name.
+func (m *Master) Tasknodes(ctx context.Context) ([]apidoc.Tasknode, error) {
 	copies, err := query(ctx, m, func() ([]*copiedTasknode, error) {
 		var out []*copiedTasknode
 		fetching := m.fetchedCheckpoints()
 		for machine := range m.view.Machines() {
-			if all || !machine.Lost {
-				out = append(out, m.copyTasknode(machine, fetching))
-			}
+			out = append(out, m.copyTasknode(machine, fetching))
 		}
 		return out, nil
 	})
-	var out []*wire.Tasknode
+	return documents(copies), err
+}
+
+// documents makes the documents of tasknodes, sorted by name.
+func documents(copies []*copiedTasknode) []apidoc.Tasknode {
+	out := make([]apidoc.Tasknode, 0, len(copies))
 	for _, n := range copies {
-		out = append(out, n.message())
+		out = append(out, n.document())
 	}
-	slices.SortFunc(out, func(a, b *wire.Tasknode) int { return strings.Compare(a.Name, b.Name) })
-	return out, err
+	slices.SortFunc(out, func(a, b apidoc.Tasknode) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
 // Tasknode describes one tasknode, even if it is lost. If it is unknown, the error wraps
 // cluster.ErrUnknown.
-func (m *Master) Tasknode(ctx context.Context, name string) (*wire.Tasknode, error) {
+func (m *Master) Tasknode(ctx context.Context, name string) (apidoc.Tasknode, error) {
 	n, err := query(ctx, m, func() (*copiedTasknode, error) {
 		machine, err := m.machineNamed(name)
 		if err != nil {
@@ -44,12 +47,12 @@ func (m *Master) Tasknode(ctx context.Context, name string) (*wire.Tasknode, err
 		return n, nil
 	})
 	if err != nil {
-		return nil, err
+		return apidoc.Tasknode{}, err
 	}
-	return n.message(), nil
+	return n.document(), nil
 }
 
-// copiedTasknode is what a query copies in the loop. The caller makes the message of it.
+// copiedTasknode is what a query copies in the loop. The caller makes the document of it.
 type copiedTasknode struct {
 	machine     cluster.Machine // its lists are replaced and never changed, but for Attempts, which are in attempts
 	attempts    []cluster.AttemptID
@@ -60,20 +63,20 @@ type copiedTasknode struct {
 	lastSeen    int64  // ms since the epoch
 	skew        int64  // ms
 	heartbeat   *wire.Report_Heartbeat
-	drain       *wire.Tasknode_Drain     // nil if it is not being drained
-	running     []*wire.Tasknode_Running // only if one tasknode is asked for
-	starts      map[string]int64         // see rackStarts
+	drain       *apidoc.Drain           // nil if it is not being drained
+	running     []apidoc.RunningAttempt // only if one tasknode is asked for
+	starts      map[string]int64        // see rackStarts
 }
 
 // runningOn describes what the attempts on a machine do.
-func (m *Master) runningOn(machine *cluster.Machine) (list []*wire.Tasknode_Running) {
+func (m *Master) runningOn(machine *cluster.Machine) (list []apidoc.RunningAttempt) {
 	for _, a := range machine.Attempts {
 		p := m.record(a.ID.Task.Job).progress[a.ID] // nil if the attempt has not reported progress
 		state := a.Status().String()
 		if a.Suspended() {
 			state = "SUSPENDED"
 		}
-		list = append(list, &wire.Tasknode_Running{AttemptId: a.ID.String(), State: state, StartTime: a.StartedAt, Progress: p.GetFraction(), Phase: p.GetPhase()})
+		list = append(list, apidoc.RunningAttempt{ID: a.ID.String(), State: state, StartTime: a.StartedAt, Progress: p.GetFraction(), Phase: p.GetPhase()})
 	}
 	return list
 }
@@ -93,8 +96,8 @@ func (m *Master) copyTasknode(machine *cluster.Machine, fetching map[string][]cl
 		var bytes int64
 		c.outputs, c.checkpoints, bytes = m.neededData(machine, fetching[machine.Name])
 		if machine.Draining {
-			left := &wire.Tasknode_Drain_Counts{Attempts: int64(len(c.attempts)), Outputs: int64(len(c.outputs)), Checkpoints: int64(len(c.checkpoints)), Bytes: bytes}
-			c.drain = m.drainOf(machine, m.now()).message(m.now(), machine.DrainDeadline, left)
+			left := apidoc.DrainCounts{Attempts: int64(len(c.attempts)), Outputs: int64(len(c.outputs)), Checkpoints: int64(len(c.checkpoints)), Bytes: bytes}
+			c.drain = m.drainOf(machine, m.now()).document(m.now(), machine.DrainDeadline, left)
 		}
 	}
 	c.starts = maps.Clone(m.starts[machine.Name])
@@ -102,27 +105,30 @@ func (m *Master) copyTasknode(machine *cluster.Machine, fetching map[string][]cl
 	return c
 }
 
-// message makes the message for the caller.
-func (c *copiedTasknode) message() *wire.Tasknode {
+// document makes the document for the caller.
+func (c *copiedTasknode) document() apidoc.Tasknode {
 	machine := &c.machine
-	s := &wire.Tasknode{
-		Name: machine.Name, State: c.state, Address: machine.Address, Http: machine.HTTP, Rack: machine.Rack, Hosts: machine.Hosts,
+	doc := apidoc.Tasknode{
+		Name: machine.Name, State: c.state, Address: machine.Address, HTTP: machine.HTTP, Rack: machine.Rack, Hosts: append([]string{}, machine.Hosts...),
 		MapSlots: int32(machine.Offered[cluster.MapSlot]), ReduceSlots: int32(machine.Offered[cluster.ReduceSlot]),
 		MapsRunning: int32(machine.Used[cluster.MapSlot]), ReducesRunning: int32(machine.Used[cluster.ReduceSlot]),
-		MemoryMb: machine.MemoryMB, MemoryUsedMb: machine.UsedMemoryMB, Suspicion: c.suspicion,
-		LastHeartbeat: c.lastSeen, Directories: c.heartbeat.GetDirectories(), Load: c.heartbeat.GetLoad(), ClockSkew: c.skew,
-		Draining: machine.Draining, Lost: machine.Lost, Unhealthy: machine.Unhealthy, Drain: c.drain, Running: c.running, StartsByRack: c.starts,
+		MemoryMB: machine.MemoryMB, MemoryUsedMB: machine.UsedMemoryMB, Suspicion: c.suspicion,
+		LastHeartbeat: c.lastSeen, Directories: []apidoc.Directory{}, Load: c.heartbeat.GetLoad(), ClockSkew: c.skew, Attempts: []string{},
+		Draining: machine.Draining, Lost: machine.Lost, Unhealthy: machine.Unhealthy, Drain: c.drain, Running: c.running, Starts: c.starts,
+	}
+	for _, d := range c.heartbeat.GetDirectories() {
+		doc.Directories = append(doc.Directories, apidoc.Directory{Path: d.Path, Free: d.Free, Total: d.Total, Fault: d.Error})
 	}
 	for _, id := range c.attempts {
-		s.Attempts = append(s.Attempts, id.String())
+		doc.Attempts = append(doc.Attempts, id.String())
 	}
 	for _, id := range c.outputs {
-		s.Outputs = append(s.Outputs, id.String())
+		doc.Outputs = append(doc.Outputs, id.String())
 	}
 	for _, id := range c.checkpoints {
-		s.Checkpoints = append(s.Checkpoints, id.String())
+		doc.Checkpoints = append(doc.Checkpoints, id.String())
 	}
-	return s
+	return doc
 }
 
 // tasknodeState returns the state of a tasknode in YARN's terms. SILENT means that its

@@ -29,7 +29,7 @@ func TestReloadReplacesThePoolFile(t *testing.T) {
 		w.leader().Reload(live)
 		w.sleep(time.Second)
 		w.wantQueues("adhoc", "b", "default")
-		if a := w.policy().Allocations; a.Name != "other.xml" || a.AppliedTime == 0 {
+		if a := w.policy().Allocations; a.File != "other.xml" || a.Taken == 0 {
 			t.Errorf("the file is %v", a)
 		}
 		w.leader().Reload(w.live())

@@ -16,7 +16,7 @@ func heartbeat(machine string) *wire.Report {
 // states returns the state of every tasknode, by name.
 func (w *testCluster) states() (states string) {
 	w.t.Helper()
-	nodes, err := w.leader().Tasknodes(w.ctx, true)
+	nodes, err := w.leader().Tasknodes(w.ctx)
 	if err != nil {
 		w.t.Fatal(err)
 	}

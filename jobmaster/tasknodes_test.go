@@ -24,7 +24,7 @@ func TestTasknodeIsExcluded(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		state := func() string {
-			nodes, err := m.Tasknodes(w.ctx, false)
+			nodes, err := m.Tasknodes(w.ctx)
 			if err != nil || len(nodes) != 2 || nodes[0].MapSlots != 1 {
 				w.t.Fatalf("nodes are %v, %v", nodes, err)
 			}

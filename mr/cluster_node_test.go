@@ -16,6 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/server"
@@ -88,7 +89,7 @@ func (c *testCluster) startMaster() *http.Server {
 	}
 	c.address = listener.Addr().String()
 	server := rpc.NewServer(server.New(server.Config{
-		Master: master, Token: testToken, ClusterID: "17", Info: func() *wire.Info { return info },
+		Master: master, Token: testToken, ClusterID: "17", Info: func() *wire.Info { return info }, Docs: board.OfLeader(master),
 	}), nil)
 	c.daemons.Go(func() { server.Serve(listener) })
 	c.daemons.Go(func() { master.Run(c.ctx) })

@@ -44,12 +44,12 @@ func (d *Driver) continueJob(ctx context.Context, j anyJob, run JobRun) (*wire.J
 	}
 	spec := &wire.JobSpec{Name: jobName(j, c), Properties: c.Map(), User: login.Name(), OutputDir: out}
 	var id string
-	err = d.eachUnclaimed(ctx, func(s *wire.JobStatus) (claimed bool, err error) {
+	err = d.eachUnclaimed(ctx, func(s submittedJob) (claimed bool, err error) {
 		if s.Name != spec.Name || s.OutputDir != spec.OutputDir {
 			return false, nil
 		}
-		id, spec.Reduces = s.JobId, s.Reduces
-		return claim(s.JobId)
+		id, spec.Reduces = s.JobID, s.Reduces.Total
+		return claim(s.JobID)
 	})
 	if id == "" || err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (d *Driver) continuesOutput(ctx context.Context, output string, exists erro
 	if !d.mayContinue() {
 		return exists
 	}
-	err := d.eachUnclaimed(ctx, func(s *wire.JobStatus) (bool, error) {
+	err := d.eachUnclaimed(ctx, func(s submittedJob) (bool, error) {
 		if s.OutputDir == output {
 			exists = nil
 		}
@@ -77,18 +77,24 @@ func (d *Driver) continuesOutput(ctx context.Context, output string, exists erro
 	return errors.Join(exists, err)
 }
 
+// submittedJob is a part of a job in the list of jobs.
+type submittedJob struct {
+	JobID, Name, OutputDir string
+	Reduces                struct{ Total int32 }
+}
+
 // eachUnclaimed calls use for each job that no run has claimed, in the order of their submission,
 // until it returns true.
-func (d *Driver) eachUnclaimed(ctx context.Context, use func(*wire.JobStatus) (done bool, err error)) error {
+func (d *Driver) eachUnclaimed(ctx context.Context, use func(submittedJob) (done bool, err error)) error {
 	if _, err := d.engine.remoteClient(d); err != nil {
 		return err
 	}
-	jobs, err := d.engine.remote.Jobs(ctx, true)
-	if err != nil {
+	var jobs []submittedJob
+	if err := d.engine.read(ctx, "/jobs/all?finished=yes", &jobs); err != nil {
 		return fmt.Errorf("jobs that the program continues (%s): %w", continueVariable, err)
 	}
 	for _, s := range jobs {
-		if _, err := os.Stat(filepath.Join(os.Getenv(continueVariable), s.JobId)); err == nil {
+		if _, err := os.Stat(filepath.Join(os.Getenv(continueVariable), s.JobID)); err == nil {
 			continue
 		}
 		if done, err := use(s); done || err != nil {

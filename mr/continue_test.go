@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -30,12 +31,12 @@ func TestJobsAreContinued(t *testing.T) {
 	args := []string{"--master", c.address, "--token-file", c.tokenFile, inputDir(t, "a b a\n"), out}
 	jobs := func() (ids []string) {
 		t.Helper()
-		all, err := c.admin().Jobs(t.Context(), true)
+		all, err := docs.AllJobs.From(t.Context(), c.admin(), docs.AllQuery{Finished: docs.Yes})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range all {
-			ids = append(ids, s.JobId)
+			ids = append(ids, s.JobID)
 		}
 		return ids
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/hammr/hammr/internal/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/task"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // engine runs jobs: on a cluster, or in the embedded engine, which starts at the first job.
@@ -40,8 +39,7 @@ type (
 	}
 	clusterClient interface {
 		client.Client
-		Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
-		Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
+		Read(ctx context.Context, path string) (document []byte, err error) // of client.Admin
 		Close() error
 	}
 )

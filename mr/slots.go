@@ -2,6 +2,7 @@ package mr
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"strconv"
 
@@ -20,12 +21,16 @@ func (e *engine) allSlots(ctx context.Context, d *Driver) (slots, error) {
 	if _, err := e.remoteClient(d); err != nil {
 		return slots{}, err
 	}
-	nodes, err := e.remote.Tasknodes(ctx, false)
+	var nodes []struct {
+		State                 string
+		MapSlots, ReduceSlots int
+	}
+	err := e.read(ctx, "/nodes", &nodes)
 	var all slots
 	for _, n := range nodes {
 		if n.State == "RUNNING" {
-			all.maps += int(n.MapSlots)
-			all.reduces += int(n.ReduceSlots)
+			all.maps += n.MapSlots
+			all.reduces += n.ReduceSlots
 		}
 	}
 	return all, err
@@ -52,4 +57,14 @@ func (d *Driver) chooseReduces(ctx context.Context, det details, c *conf.Conf) e
 	}
 	_, err = c.Set(conf.JobReduces, strconv.Itoa(max(n, 1)))
 	return err
+}
+
+// read reads a document of the cluster into a value with those of its fields that matter here. The client of
+// documents is not a part of a program.
+func (e *engine) read(ctx context.Context, path string, into any) error {
+	text, err := e.remote.Read(ctx, path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
 }

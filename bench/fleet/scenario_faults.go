@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	orders "github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // serves waits until a master answers a call that changes the log, and returns how long
@@ -95,7 +95,7 @@ func drainRack(ctx context.Context, r *run) error {
 		return err
 	}
 	answered := time.Since(began)
-	if err := r.awaitNodes(ctx, names, func(n *wire.Tasknode) bool { return len(n.Outputs) == 0 }); err != nil {
+	if err := r.awaitNodes(ctx, names, func(n apidoc.Tasknode) bool { return len(n.Outputs) == 0 }); err != nil {
 		return err
 	}
 	r.result.add("machines drained at once", float64(len(names)), "")
@@ -104,7 +104,7 @@ func drainRack(ctx context.Context, r *run) error {
 	if err := r.await(ctx, id); err != nil {
 		return err
 	}
-	if err := r.awaitNodes(ctx, names, func(n *wire.Tasknode) bool { return n.State == "DECOMMISSIONED" }); err != nil {
+	if err := r.awaitNodes(ctx, names, func(n apidoc.Tasknode) bool { return n.State == "DECOMMISSIONED" }); err != nil {
 		return err
 	}
 	if n := r.fleet.ledger.Restarts(); n > 0 {
@@ -114,9 +114,9 @@ func drainRack(ctx context.Context, r *run) error {
 }
 
 // awaitNodes waits until machines are as wanted.
-func (r *run) awaitNodes(ctx context.Context, names []string, wanted func(*wire.Tasknode) bool) error {
+func (r *run) awaitNodes(ctx context.Context, names []string, wanted func(apidoc.Tasknode) bool) error {
 	return syncutil.Poll(ctx, 100*time.Millisecond, func(ctx context.Context) (bool, error) {
-		all, err := r.client.Tasknodes(ctx, true)
+		all, err := docs.Nodes.From(ctx, r.client, docs.No{})
 		n := 0
 		for _, node := range all {
 			if slices.Contains(names, node.Name) && wanted(node) {
@@ -406,11 +406,9 @@ func (r *run) compareHeaps(ctx context.Context, early map[string]int64) error {
 			r.result.violated("the heap of %s has grown from %d to %d bytes", name, early[name], heap)
 		}
 	}
-	jobs, listErr := r.client.Jobs(ctx, false)
+	jobs, listErr := docs.AllJobs.From(ctx, r.client, docs.AllQuery{})
 	for _, j := range jobs {
-		if !j.State.Final() {
-			r.result.violated("%s is still %v at the end", j.JobId, j.State)
-		}
+		r.result.violated("%s is still %s at the end", j.JobID, j.State)
 	}
 	return errors.Join(err, listErr)
 }

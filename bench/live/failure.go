@@ -9,8 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim"
 )
@@ -73,8 +74,8 @@ func (c *Cluster) awaitProgress(ctx context.Context, f sim.Failure) (reached boo
 		return true, nil
 	}
 	err = syncutil.Poll(ctx, progressInterval, func(ctx context.Context) (bool, error) {
-		jobs, err := c.Client().Jobs(ctx, false)
-		return slices.ContainsFunc(jobs, func(j *wire.JobStatus) bool { return madeProgress(f, j) }), err
+		jobs, err := docs.AllJobs.From(ctx, c.Client(), docs.AllQuery{})
+		return slices.ContainsFunc(jobs, func(j apidoc.Job) bool { return madeProgress(f, j) }), err
 	})
 	if ctx.Err() != nil {
 		return false, nil
@@ -85,14 +86,14 @@ func (c *Cluster) awaitProgress(ctx context.Context, f sim.Failure) (reached boo
 // madeProgress reports whether a job has made the progress that a failure waits for. For maps
 // finished tasks count; for reduces the work after the shuffle counts. The progress of a
 // reduce includes its copy phase up to ReducePhaseStart, which is taken out here.
-func madeProgress(f sim.Failure, j *wire.JobStatus) bool {
+func madeProgress(f sim.Failure, j apidoc.Job) bool {
 	switch {
-	case j.Name != f.Job || j.Maps == 0:
+	case j.Name != f.Job || j.Maps.Total == 0:
 		return false
 	case f.Phase == "map":
-		return float64(j.MapsDone)*100 >= f.Percent*float64(j.Maps)
+		return float64(j.Maps.Done)*100 >= f.Percent*float64(j.Maps.Total)
 	}
-	return j.Reduces > 0 && (j.ReduceProgress-sched.ReducePhaseStart)/(1-sched.ReducePhaseStart)*100 >= f.Percent
+	return j.Reduces.Total > 0 && (j.Reduces.Fraction-sched.ReducePhaseStart)/(1-sched.ReducePhaseStart)*100 >= f.Percent
 }
 
 // fail kills the tasknode of a machine, and its DataNode if it has one. The kernel ends the

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/testcluster"
@@ -185,7 +186,7 @@ func (t *latencyRun) awaitStart(ctx context.Context, id string) (at int64, err e
 
 // output returns how many bytes the ended maps of the long job have emitted.
 func (t *latencyRun) output(ctx context.Context) (bytes int64, err error) {
-	j, err := t.cluster.Client().Job(ctx, t.long, false)
+	j, err := docs.Progress.From(ctx, t.cluster.Client(), docs.JobID{Job: t.long})
 	return valueOf(j, counter.MapOutputBytes), err
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/history"
@@ -136,10 +137,10 @@ func (c *Cluster) await(ctx context.Context, p Plan, ids []string) error {
 
 // killOthers kills the jobs that still run. A job that has ended meanwhile is no error.
 func (c *Cluster) killOthers(ctx context.Context, ids []string) error {
-	running, err := c.Client().Jobs(ctx, false)
+	running, err := docs.AllJobs.From(ctx, c.Client(), docs.AllQuery{})
 	for _, j := range running {
-		if err == nil && slices.Contains(ids, j.JobId) {
-			err = c.Client().Kill(ctx, j.JobId, "the experiment is over")
+		if err == nil && slices.Contains(ids, j.JobID) {
+			err = c.Client().Kill(ctx, j.JobID, "the experiment is over")
 		}
 	}
 	return err

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/percentile"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -137,7 +138,7 @@ func (m *recoveryRun) fail(ctx context.Context, s recoveryScene) (lost []lostTas
 			return nil, err
 		}
 	}
-	status, err := m.cluster.Client().Job(ctx, ids[0], true)
+	status, err := docs.Status.From(ctx, m.cluster.Client(), docs.JobID{Job: ids[0]})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -74,7 +75,7 @@ func (w *jobWatcher) watchJob(ctx context.Context, id string) {
 	for {
 		asked := time.Now()
 		call, cancel := context.WithTimeout(ctx, callTimeout)
-		status, err := w.rig.Client().Job(call, id, true)
+		status, err := docs.Status.From(call, w.rig.Client(), docs.JobID{Job: id})
 		cancel()
 		if err == nil && w.update(status, asked) {
 			return

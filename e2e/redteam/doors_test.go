@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage/hdfs/namenodetest"
@@ -141,7 +142,7 @@ func readSecrets(t *testing.T, w *world) string {
 	must(t, err)
 	id, err := w.submit(t, w.spec(t, "quotes", dag.MapReduce(1, 0)))
 	must(t, err)
-	_, err = rpc.Call(t.Context(), w.masters, (*rpc.Master).GetJob, &wire.JobRequest{JobId: id, Tasks: true})
+	_, err = docs.Status.From(t.Context(), w.masters, docs.JobID{Job: id})
 	must(t, err)
 	var lines []string
 	must(t, poll(t, func() bool {

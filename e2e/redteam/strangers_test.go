@@ -134,7 +134,7 @@ func withholdBodies(name string, connections int, port func(localcluster.Process
 				for range connections / 11 {
 					if conn, err := dialer.DialContext(t.Context(), "tcp", address); err == nil {
 						t.Cleanup(func() { conn.Close() })
-						fmt.Fprintf(conn, "POST /hammr.v1.Jobmaster/ListJobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+						fmt.Fprintf(conn, "POST /hammr.v1.Jobmaster/Read HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
 					}
 				}
 			})

@@ -15,7 +15,6 @@ import (
 	"github.com/hammr/hammr/internal/suspend"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/validate"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // Config says what runs in an allocation.
@@ -63,7 +62,6 @@ type Config struct {
 // Admin is what Run asks the masters; client.Admin has the contracts of its methods.
 type Admin interface {
 	suspend.Masters
-	Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error)
 	Backup(ctx context.Context, to io.Writer) error
 	Close() error
 }

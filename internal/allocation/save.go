@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/report"
 	"github.com/hammr/hammr/internal/suspend"
@@ -136,12 +137,12 @@ func (r *runner) saveTasknode(ctx context.Context, p *placed, dir string) (*save
 
 // report writes a report of each job, and prints how many attempts it took.
 func (r *runner) report(ctx context.Context) error {
-	jobs, err := r.admin.Jobs(ctx, true)
+	jobs, err := docs.AllJobs.From(ctx, r.admin, docs.AllQuery{Finished: docs.Yes})
 	if err != nil {
 		return err
 	}
 	for _, j := range jobs {
-		s, err := r.admin.Job(ctx, j.JobId, true)
+		s, err := docs.Status.From(ctx, r.admin, docs.JobID{Job: j.JobID})
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,8 @@ type Tasknode struct {
 	Drain   *Drain           `json:"drain,omitempty"`   // absent if it is not being drained
 	Running []RunningAttempt `json:"running,omitempty"` // what the attempts do; not in lists
 	Starts  map[string]int64 `json:"starts,omitempty"`  // attempts that were started there since the leader leads, by the rack of their input
+
+	Lost bool `json:"lost,omitempty"` // it was silent for too long; State does not show it if a user has excluded the tasknode
 }
 
 // RunningAttempt is what an attempt on a tasknode does.
@@ -47,35 +49,6 @@ type Directory struct {
 	Free  int64  `json:"free"`            // bytes
 	Total int64  `json:"total"`           // bytes
 	Fault string `json:"fault,omitempty"` // why the tasknode does not use it
-}
-
-// TasknodeOf returns the document of a tasknode.
-func TasknodeOf(n *wire.Tasknode) Tasknode {
-	doc := Tasknode{
-		Name: n.Name, State: n.State, Address: n.Address, HTTP: n.Http, Rack: n.Rack, Hosts: append([]string{}, n.Hosts...),
-		MapSlots: n.MapSlots, ReduceSlots: n.ReduceSlots, MapsRunning: n.MapsRunning, ReducesRunning: n.ReducesRunning,
-		MemoryMB: n.MemoryMb, MemoryUsedMB: n.MemoryUsedMb, Suspicion: n.Suspicion,
-		LastHeartbeat: n.LastHeartbeat, ClockSkew: n.ClockSkew, Load: n.Load,
-		Directories: []Directory{}, Attempts: append([]string{}, n.Attempts...),
-		Unhealthy: n.Unhealthy, Draining: n.Draining, Outputs: n.Outputs, Checkpoints: n.Checkpoints,
-	}
-	for _, d := range n.Directories {
-		doc.Directories = append(doc.Directories, Directory{d.Path, d.Free, d.Total, d.Error})
-	}
-	for _, r := range n.Running {
-		doc.Running = append(doc.Running, RunningAttempt{ID: r.AttemptId, State: r.State, StartTime: r.StartTime, Progress: r.Progress, Phase: r.Phase})
-	}
-	doc.Drain, doc.Starts = drainOf(n.Drain), n.StartsByRack
-	return doc
-}
-
-// Tasknodes returns the documents of tasknodes.
-func Tasknodes(tasknodes []*wire.Tasknode) []Tasknode {
-	out := []Tasknode{}
-	for _, n := range tasknodes {
-		out = append(out, TasknodeOf(n))
-	}
-	return out
 }
 
 // Masters describes the masters of a cluster.
@@ -158,7 +131,7 @@ func logWritesOf(l *wire.Info_LogWrites) *LogWrites {
 // master. The answers are in the order of info.Masters; nil stands for a master that does
 // not answer. The answer of the latest term names the leader.
 func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
-	doc := Masters{Cluster: info.ClusterId, Leader: info.Leader, Term: info.Term, Version: versionOrFirst(info.ClusterVersion), Masters: []Master{}}
+	doc := Masters{Cluster: info.ClusterId, Leader: info.Leader, Term: info.Term, Version: int(info.ClusterVersion), Masters: []Master{}}
 	committed, newest := info.CommitIndex, info.AppliedTime
 	for _, a := range answers {
 		committed, newest = max(committed, a.GetCommitIndex()), max(newest, a.GetAppliedTime())
@@ -166,23 +139,21 @@ func MastersOf(info *wire.Info, answers []*wire.Info) Masters {
 	for i, m := range info.Masters {
 		master := Master{ID: m.Id, Address: m.Address, HTTP: m.Http, State: "unreachable", NonVoter: m.NonVoter}
 		if a := answers[i]; a != nil {
-			if a.AppliedIndex > 0 || a.CommitIndex > 0 { // earlier versions do not say it
-				lag := committed - min(committed, a.AppliedIndex)
-				master.Lag = &lag
-				if behind := newest - a.AppliedTime; lag == 0 || a.AppliedTime > 0 {
-					if lag == 0 {
-						behind = 0
-					}
-					master.LagMillis = &behind
+			lag := committed - min(committed, a.AppliedIndex)
+			master.Lag = &lag
+			if behind := newest - a.AppliedTime; lag == 0 || a.AppliedTime > 0 {
+				if lag == 0 {
+					behind = 0
 				}
+				master.LagMillis = &behind
 			}
 			if a.Term > doc.Term {
 				doc.Term, doc.Leader = a.Term, a.Leader
 			}
-			doc.Version = max(doc.Version, versionOrFirst(a.ClusterVersion))
+			doc.Version = max(doc.Version, int(a.ClusterVersion))
 			master.CommitIndex, master.AppliedIndex, master.SnapshotIndex = a.CommitIndex, a.AppliedIndex, a.SnapshotIndex
 			doc.addLeadChanges(a)
-			master.Version, master.FormatVersion = a.Version, versionOrFirst(a.FormatVersion)
+			master.Version, master.FormatVersion = a.Version, int(a.FormatVersion)
 			if l := a.LogWrites; l != nil {
 				master.LogWrites = logWritesOf(l)
 			}
@@ -209,10 +180,6 @@ func (doc *Masters) addLeadChanges(a *wire.Info) {
 		doc.LeadChanges = append(doc.LeadChanges, LeadChange{c.Time, c.Term, c.Leader, c.Before, c.GapMillis, c.Cause})
 	}
 }
-
-// versionOrFirst returns a cluster version. Masters that send none are older than the first that
-// has a number.
-func versionOrFirst(version int32) int { return max(1, int(version)) }
 
 // Change is one change that a command has made.
 type Change struct {

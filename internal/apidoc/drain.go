@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/size"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // Drain is how far the draining of a tasknode is.
@@ -45,28 +44,9 @@ type DrainTarget struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// drainOf returns the document of a draining, nil for none.
-func drainOf(d *wire.Tasknode_Drain) *Drain {
-	if d == nil {
-		return nil
-	}
-	counts := func(c *wire.Tasknode_Drain_Counts) DrainCounts {
-		return DrainCounts{c.GetAttempts(), c.GetOutputs(), c.GetCheckpoints(), c.GetBytes()}
-	}
-	doc := &Drain{
-		Since: d.Since, Partly: d.Partly, Deadline: d.Deadline, Start: counts(d.Start), Left: counts(d.Left),
-		Moved: d.Moved, MovedBytes: d.MovedBytes, Targets: []DrainTarget{}, RateMillis: d.RecentMillis,
-	}
-	for _, t := range d.Targets {
-		doc.Targets = append(doc.Targets, DrainTarget{t.Name, t.Moved, t.Bytes})
-	}
-	doc.estimate(d.RecentMoved, d.RecentBytes)
-	return doc
-}
-
-// estimate sets the rates, and how long the rest takes at these rates. By bytes it is better than by
-// items, which differ in size.
-func (d *Drain) estimate(moved, bytes int64) {
+// Estimate sets the rates from what was moved in RateMillis, and how long the rest takes at these rates. By
+// bytes it is better than by items, which differ in size.
+func (d *Drain) Estimate(moved, bytes int64) {
 	if d.RateMillis > 0 {
 		d.MovedPerSecond, d.BytesPerSecond = float64(moved)*1000/float64(d.RateMillis), float64(bytes)*1000/float64(d.RateMillis)
 	}

@@ -1,19 +1,15 @@
 package apidoc
 
-import (
-	"testing"
-
-	"github.com/hammr/hammr/internal/wire"
-)
+import "testing"
 
 // TestDrainEstimates computes rates, the time that is left, and what users read.
 func TestDrainEstimates(t *testing.T) {
-	left := func(attempts, outputs, checkpoints, bytes int64) *wire.Tasknode_Drain_Counts {
-		return &wire.Tasknode_Drain_Counts{Attempts: attempts, Outputs: outputs, Checkpoints: checkpoints, Bytes: bytes}
+	left := func(attempts, outputs, checkpoints, bytes int64) DrainCounts {
+		return DrainCounts{Attempts: attempts, Outputs: outputs, Checkpoints: checkpoints, Bytes: bytes}
 	}
 	for _, c := range []struct {
 		what                 string
-		left                 *wire.Tasknode_Drain_Counts
+		left                 DrainCounts
 		moved, bytes, millis int64
 		wantLeft             int64
 		wantRate             float64
@@ -26,14 +22,12 @@ func TestDrainEstimates(t *testing.T) {
 		{"that stands", left(0, 1, 0, 1000), 0, 0, 30_000, 0, 0, "0 moved (0 B); nothing was moved in the last 30 s"},
 		{"of attempts only", left(1, 0, 0, 0), 0, 0, 30_000, 0, 0, "0 moved (0 B); only attempts are left, and how long they run is not known"},
 		{"at its end", left(0, 0, 0, 0), 2, 3000, 30_000, 0, 100, "2 moved (2.93 KiB), 100 B/s; nothing is left"},
-		{"of nothing known", nil, 0, 0, 0, 0, 0, "0 moved (0 B); nothing is left"},
+		{"of nothing known", DrainCounts{}, 0, 0, 0, 0, 0, "0 moved (0 B); nothing is left"},
 	} {
-		d := drainOf(&wire.Tasknode_Drain{Left: c.left, Moved: c.moved, MovedBytes: c.bytes, RecentMoved: c.moved, RecentBytes: c.bytes, RecentMillis: c.millis})
+		d := Drain{Left: c.left, Moved: c.moved, MovedBytes: c.bytes, RateMillis: c.millis}
+		d.Estimate(c.moved, c.bytes)
 		if d.LeftMillis != c.wantLeft || d.BytesPerSecond != c.wantRate || d.Text() != c.text {
 			t.Errorf("%s: %d ms, %v B/s, %q; want %d, %v, %q", c.what, d.LeftMillis, d.BytesPerSecond, d.Text(), c.wantLeft, c.wantRate, c.text)
 		}
-	}
-	if drainOf(nil) != nil {
-		t.Error("a tasknode that is not drained has a drain")
 	}
 }

@@ -92,7 +92,7 @@ func Report(s *wire.JobStatus) report.Report {
 func Tasks(s *wire.JobStatus) []report.Task {
 	tasks := Report(s).Tasks
 	for i := range tasks {
-		tasks[i].State = taskState(tasks[i], s.Tasks[i])
+		tasks[i].State = TaskState(s.Tasks[i].State, s.State.Final(), allSuspended(s.Tasks[i]))
 		if tasks[i].Attempts == nil {
 			tasks[i].Attempts = []report.Attempt{} // an empty list in JSON
 		}
@@ -100,19 +100,24 @@ func Tasks(s *wire.JobStatus) []report.Task {
 	return tasks
 }
 
-// taskState replaces the state RUNNING by a more exact one: the task waits for its first
-// slot, waits to resume from a checkpoint, is suspended, or runs.
-func taskState(t report.Task, s *wire.TaskStatus) report.State {
+// TaskState returns the state of a task as users see it, in a job that may be over. suspended says that it has
+// running attempts and all of them are suspended.
+func TaskState(state wire.TaskState, over, suspended bool) report.State {
 	switch {
-	case t.State != report.Running:
-	case s.State == wire.TaskState_TASK_PENDING:
+	case state == wire.TaskState_TASK_SUCCEEDED:
+		return report.Succeeded
+	case state == wire.TaskState_TASK_FAILED:
+		return report.Failed
+	case state == wire.TaskState_TASK_KILLED, over:
+		return report.Killed
+	case state == wire.TaskState_TASK_PENDING:
 		return "PENDING"
-	case s.State == wire.TaskState_TASK_CHECKPOINTED:
+	case state == wire.TaskState_TASK_CHECKPOINTED:
 		return "CHECKPOINTED"
-	case allSuspended(s):
+	case suspended:
 		return Suspended
 	}
-	return t.State
+	return report.Running
 }
 
 // allSuspended reports whether a task has running attempts and all of them are suspended.

@@ -1,9 +1,5 @@
 package apidoc
 
-import (
-	"github.com/hammr/hammr/internal/wire"
-)
-
 // PolicyChange is the latest change of the policy that a user has asked for.
 type PolicyChange struct {
 	By     string            `json:"by,omitempty"` // absent if the user is unknown
@@ -58,36 +54,6 @@ type PreemptionPreview struct {
 	Slot    string `json:"slot"`
 	Mode    string `json:"mode"`
 	Cause   string `json:"cause,omitempty"`
-}
-
-// PreviewOf returns the document of a preview of a policy.
-func PreviewOf(policy string, conf map[string]string, p *wire.PolicyPreview) PolicyPreview {
-	doc := PolicyPreview{
-		Policy: policy, Conf: conf, Pools: []PoolPreview{}, Preempted: p.Preempted, Preemptions: []PreemptionPreview{},
-		Started: p.Started, Expected: p.Fingerprint, Time: p.Time,
-	}
-	loses := make(map[string]Slots)
-	for _, v := range p.Preemptions {
-		doc.Preemptions = append(doc.Preemptions, PreemptionPreview{v.Attempt, v.Job, v.Pool, v.Machine, v.Slot, v.Mode, v.Cause})
-		n := loses[v.Pool]
-		if v.Slot == "map" {
-			n.Map++
-		} else {
-			n.Reduce++
-		}
-		loses[v.Pool] = n
-	}
-	for _, q := range p.Pools {
-		doc.Pools = append(doc.Pools, PoolPreview{q.Name, slotsOf(q.Running), shareOf(q.Before), shareOf(q.After), loses[q.Name]})
-	}
-	return doc
-}
-
-func shareOf(s *wire.PolicyPreview_Share) *Share {
-	if s == nil {
-		return nil
-	}
-	return &Share{s.Map, s.Reduce}
 }
 
 // Decision is a decision of the scheduler, as docs/formats/decisions.md describes it.

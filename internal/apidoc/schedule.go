@@ -1,10 +1,6 @@
 package apidoc
 
-import (
-	"strings"
-
-	"github.com/hammr/hammr/internal/wire"
-)
+import "strings"
 
 // Policy is the scheduling policy.
 type Policy struct {
@@ -21,18 +17,6 @@ type AllocationFile struct {
 	Taken    int64    `json:"taken"` // when it was last loaded; 0 if it was never loaded
 	Problems []string `json:"faults,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-}
-
-// PolicyOf returns the document of the policy.
-func PolicyOf(p *wire.GetPolicyResponse) Policy {
-	out := Policy{Policy: p.Name, Conf: p.Conf, Fingerprint: p.Fingerprint}
-	if c := p.LastChange; c != nil {
-		out.LastChange = &PolicyChange{By: c.By, Time: c.Time, Policy: c.Name, Conf: c.Conf}
-	}
-	if a := p.Allocations; a != nil {
-		out.Allocations = &AllocationFile{a.Name, a.AppliedTime, a.Problems, a.Warnings}
-	}
-	return out
 }
 
 // Queue is a queue of jobs, also called a pool.
@@ -78,23 +62,6 @@ type Share struct {
 	Reduce float64 `json:"reduce"`
 }
 
-// QueueOf returns the document of a queue, without a list of its jobs.
-func QueueOf(q *wire.Queue) Queue {
-	out := Queue{
-		Name: q.Name, State: q.State, Jobs: QueueJobs{Running: q.JobsRunning, Waiting: q.JobsWaiting},
-		Running: slotsOf(q.Running), Waiting: slotsOf(q.Waiting),
-	}
-	if q.HasShares {
-		out.Allotment = &Allotment{
-			Order: q.Order, Weight: q.Weight, Min: slotsOf(q.Min), Max: slotsOf(q.Max), MaxJobs: q.MaxJobs, WaitJobs: q.JobsNotRunnable,
-			Share: Share{q.MapShare, q.ReduceShare},
-		}
-	}
-	return out
-}
-
-func slotsOf(s *wire.Queue_Slots) Slots { return Slots{s.GetMap(), s.GetReduce()} }
-
 // SetParents sets the parents of queues: root.a is the parent of root.a.b and, if there is no
 // root.a.b, of root.a.b.c.
 func SetParents(queues []Queue) {
@@ -113,14 +80,4 @@ func SetParents(queues []Queue) {
 			queues[i].Parent = parent
 		}
 	}
-}
-
-// Queues returns the documents of queues.
-func Queues(queues []*wire.Queue) []Queue {
-	out := []Queue{}
-	for _, q := range queues {
-		out = append(out, QueueOf(q))
-	}
-	SetParents(out)
-	return out
 }

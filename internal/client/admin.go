@@ -18,24 +18,6 @@ type Admin interface {
 	// not know that, and describes the cluster as it was.
 	LeaderInfo(ctx context.Context) (*wire.Info, error)
 
-	// Jobs returns the status of every job in order of submission. Unless all is set, it
-	// leaves out jobs that are over. A status has no tasks, counters, phases, failures,
-	// partitions and properties.
-	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
-	// JobsSince is Jobs for all jobs, also those that only the index of histories has, but
-	// without jobs that finished before since, in ms since the epoch. It needs the master's
-	// history directory.
-	JobsSince(ctx context.Context, since int64) ([]*wire.JobStatus, error)
-	// Job returns the status of one job, whether it is over or not. If tasks is set, the
-	// status includes the tasks, partitions and properties, which may be very many.
-	Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error)
-
-	// Tasknodes describes every tasknode, sorted by name. Unless all is set, it leaves out
-	// lost tasknodes.
-	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
-	// Tasknode describes one tasknode, even if it is lost.
-	Tasknode(ctx context.Context, name string) (*wire.Tasknode, error)
-
 	// Read returns a document that only the leader knows, as JSON. path is that of the REST API below its root;
 	// docs.Document.From makes it.
 	Read(ctx context.Context, path string) (document []byte, err error)

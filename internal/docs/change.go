@@ -42,9 +42,11 @@ type Cluster interface {
 	AdmitTasknode(ctx context.Context, name string, excluded bool) error
 	DrainTasknode(ctx context.Context, name string, untilRestart bool, within time.Duration) error
 	ChangePolicy(ctx context.Context, name string, conf map[string]string, expected string) error
-	AddMaster(ctx context.Context, id, address string) error
-	RemoveMaster(ctx context.Context, id string) error
-	TransferLeadership(ctx context.Context, id string) error
+	// The changes of the masters have their own limits of time, because they continue when the caller has
+	// disconnected.
+	AddMaster(id, address string) error
+	RemoveMaster(id string) error
+	TransferLeadership(id string) error
 }
 
 // Action is a kind of change: its object, and the value that it needs.
@@ -136,18 +138,16 @@ var Actions = []*Action{
 		}},
 
 	{Object: "master", Do: "transfer", Verb: access.Operate, Call: "TransferLeadership", Label: "Make leader", Done: "handed the lead", Careful: true, CLI: "hammr master transfer ID",
-		Doc: "Make this master the leader.",
-		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
-			return "", m.TransferLeadership(ctx, c.ID)
-		}},
+		Doc:   "Make this master the leader.",
+		apply: func(_ context.Context, m Cluster, c Change) (string, error) { return "", m.TransferLeadership(c.ID) }},
 	{Object: "master", Do: "remove", Verb: access.Operate, Call: "RemoveMaster", Label: "Remove", Done: "removed", Careful: true, CLI: "hammr master remove ID",
 		Doc:   "Remove this master from the cluster permanently. Its process then only waits to be stopped.",
-		apply: func(ctx context.Context, m Cluster, c Change) (string, error) { return "", m.RemoveMaster(ctx, c.ID) }},
+		apply: func(_ context.Context, m Cluster, c Change) (string, error) { return "", m.RemoveMaster(c.ID) }},
 	{Object: "master", Do: "add", Verb: access.Operate, Call: "AddMaster", Label: "Add", Done: "added", CLI: "hammr master add ID VALUE",
 		Doc:   "Add the master that runs at an address with --join, and give it a vote when it has caught up.",
 		Param: &Param{Name: "address", Required: true, Doc: "host:port at which the other masters reach it"},
-		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
-			return c.Value, m.AddMaster(ctx, c.ID, c.Value)
+		apply: func(_ context.Context, m Cluster, c Change) (string, error) {
+			return c.Value, m.AddMaster(c.ID, c.Value)
 		}},
 
 	{Object: "policy", Do: "set", Verb: access.Operate, Call: "SetPolicy", Done: "chosen", CLI: "hammr scheduler set ID",

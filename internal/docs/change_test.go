@@ -58,11 +58,11 @@ func (r *recorder) DrainTasknode(_ context.Context, name string, untilRestart bo
 func (r *recorder) ChangePolicy(_ context.Context, name string, conf map[string]string, expected string) error {
 	return r.note("policy %s %v for %s", name, conf, expected)
 }
-func (r *recorder) AddMaster(_ context.Context, id, address string) error {
+func (r *recorder) AddMaster(id, address string) error {
 	return r.note("add %s at %s", id, address)
 }
-func (r *recorder) RemoveMaster(_ context.Context, id string) error { return r.note("remove %s", id) }
-func (r *recorder) TransferLeadership(_ context.Context, id string) error {
+func (r *recorder) RemoveMaster(id string) error { return r.note("remove %s", id) }
+func (r *recorder) TransferLeadership(id string) error {
 	return r.note("transfer to %s", id)
 }
 

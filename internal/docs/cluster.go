@@ -88,8 +88,11 @@ type PolicyQuery struct {
 	Conf   map[string]string
 }
 
-// Settings returns parameters beside the fields with tags.
+// Settings implements Configured.
 func (q PolicyQuery) Settings() map[string]string { return q.Conf }
+
+// WithSettings implements Configured.
+func (q PolicyQuery) WithSettings(conf map[string]string) any { return PolicyQuery{q.Policy, conf} }
 
 // NodeStates are the states of tasknodes.
 var NodeStates = []string{"RUNNING", "UNHEALTHY", "SILENT", "LOST", "DECOMMISSIONING", "DECOMMISSIONED"}
@@ -133,6 +136,12 @@ var NodeColumns = []Column[apidoc.Tasknode]{
 	{Name: "load", Heading: "Load", Right: true, Number: func(n apidoc.Tasknode) float64 { return n.Load }},
 	{Name: "memoryUsedMB", Heading: "Memory", Right: true, Number: func(n apidoc.Tasknode) float64 { return float64(n.MemoryUsedMB) }},
 	{Name: "lastHeartbeat", Heading: "Last heartbeat", Number: func(n apidoc.Tasknode) float64 { return float64(n.LastHeartbeat) }},
+}
+
+// LiveNodes asks the leader for the tasknodes that are not lost.
+func LiveNodes(ctx context.Context, c Caller) ([]apidoc.Tasknode, error) {
+	nodes, err := Nodes.From(ctx, c, No{})
+	return slices.DeleteFunc(nodes, func(n apidoc.Tasknode) bool { return n.Lost }), err
 }
 
 // nodeOf finds a tasknode among all.

@@ -1,17 +1,23 @@
 package docs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/wire"
 )
 
 // Answer is a value that was true at some time.
@@ -51,6 +57,7 @@ type Document[Q, A any] struct{ *Entry }
 // Entry is a row of the table of documents.
 type Entry struct {
 	Path   string // below the root of the API, as a pattern of http.ServeMux; "" for a document that only this process reads
+	Call   bool   // only masters' calls serve it, and the API does not
 	Object string // kind of the object of the access check; its id is the path's parameter of that name
 	Text   string // one sentence
 	Answer any    // the zero value of the answer
@@ -58,6 +65,7 @@ type Entry struct {
 	fields  func() []field
 	columns []string // names of the columns by which a list can be sorted, the default first with its sign
 	query   func() any
+	encode  func(value any) ([]byte, error)
 	decode  func(io.Reader) (any, error)
 	derive  func(context.Context, Reader, any) (Answer[any], error) // from other documents; nil if a source must answer
 	rows    func(value any) (table [][]string, next string)         // as a table; nil for a document that is no list
@@ -65,16 +73,18 @@ type Entry struct {
 	public  func(query, value any) (any, error)                     // what callers without the right to read logs see; nil for everything
 }
 
-// all lists the documents that the API serves. Each declaration adds its row.
+// all lists the documents with a path. Each declaration adds its row.
 var all []*Entry
 
 // Entries returns the documents that the API serves.
-func Entries() []*Entry { return all }
+func Entries() []*Entry {
+	return slices.DeleteFunc(slices.Clone(all), func(e *Entry) bool { return e.Call })
+}
 
 // document declares a document.
 func document[Q, A any](path, object, text string) Document[Q, A] {
 	var none A
-	e := &Entry{Path: path, Object: object, Text: text, Answer: none, query: func() any { return new(Q) }}
+	e := &Entry{Path: path, Object: object, Text: text, Answer: none, query: func() any { return new(Q) }, encode: json.Marshal}
 	e.fields = sync.OnceValue(func() []field { return fieldsOf(reflect.TypeFor[Q](), e) })
 	e.decode = func(r io.Reader) (any, error) {
 		var value A
@@ -85,6 +95,24 @@ func document[Q, A any](path, object, text string) Document[Q, A] {
 		all = append(all, e)
 	}
 	return Document[Q, A]{e}
+}
+
+// called declares a document that only masters' calls serve.
+func called[Q, A any](d Document[Q, A]) Document[Q, A] {
+	d.Call = true
+	return d
+}
+
+// message declares a document with the status of a job, which is sent as a message of package wire: a job can
+// have very many tasks.
+func message[Q any](d Document[Q, *wire.JobStatus]) Document[Q, *wire.JobStatus] {
+	d.encode = func(value any) ([]byte, error) { return proto.Marshal(value.(*wire.JobStatus)) }
+	d.decode = func(r io.Reader) (any, error) {
+		text, err := io.ReadAll(r)
+		status := new(wire.JobStatus)
+		return status, errors.Join(err, proto.Unmarshal(text, status))
+	}
+	return called(d)
 }
 
 // derived declares a document that follows from others. A source may still answer it by itself, if that is
@@ -139,7 +167,8 @@ func (d Document[Q, A]) From(ctx context.Context, c Caller, q Q) (value A, err e
 	if err != nil {
 		return value, err
 	}
-	err = json.Unmarshal(text, &value)
+	decoded, err := d.decode(bytes.NewReader(text))
+	value, _ = decoded.(A) // nil after an error
 	return value, err
 }
 
@@ -172,6 +201,19 @@ func (t Table) Read(ctx context.Context, s Reader, e *Entry, query any) (Answer[
 		return e.derive(ctx, s, query)
 	}
 	return Answer[any]{}, fmt.Errorf("not known here: %s The pages of a running cluster have it: %w", e.Text, ErrUnavailable)
+}
+
+// Answer answers a document at a path, as Caller.Read does.
+func (t Table) Answer(ctx context.Context, path string) (text []byte, err error) {
+	e, query, err := Find(path)
+	if err != nil {
+		return nil, err
+	}
+	a, err := t.Reader().Read(ctx, e, query)
+	if err != nil {
+		return nil, err
+	}
+	return e.encode(a.Value)
 }
 
 // Reader returns a reader of the table alone.
@@ -231,8 +273,8 @@ func (e *Entry) URL(query any) string {
 			values.Set(f.Name, text)
 		}
 	}
-	if more, ok := query.(interface{ Settings() map[string]string }); ok {
-		for name, value := range more.Settings() {
+	if q, ok := query.(Configured); ok {
+		for name, value := range q.Settings() {
 			values.Set(name, value)
 		}
 	}
@@ -240,6 +282,13 @@ func (e *Entry) URL(query any) string {
 		return path
 	}
 	return path + "?" + values.Encode()
+}
+
+// Configured is a query with settings: all parameters that are no fields of it.
+type Configured interface {
+	Settings() map[string]string
+	// WithSettings returns the query with other settings.
+	WithSettings(map[string]string) any
 }
 
 // Find returns the document at a path below the root of the API, and the query of its parameters. It is the
@@ -270,12 +319,12 @@ func Find(path string) (*Entry, any, error) {
 		delete(given, p.Name)
 	}
 	query, err := e.Parse(params)
-	if q, ok := query.(PolicyQuery); ok { // its settings are the other parameters
-		q.Conf = make(map[string]string)
+	if q, ok := query.(Configured); ok {
+		settings := make(map[string]string)
 		for name := range given {
-			q.Conf[name] = given.Get(name)
+			settings[name] = given.Get(name)
 		}
-		query = q
+		query = q.WithSettings(settings)
 	}
 	return e, query, err
 }

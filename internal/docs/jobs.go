@@ -28,6 +28,15 @@ type TaskID struct {
 	Task string `param:"task" doc:"id of a task of the job"`
 }
 
+// AllQuery selects jobs.
+type AllQuery struct {
+	Finished string `param:"finished" enum:"yes" doc:"jobs that are over too"` // Yes or ""
+	Since    Time   `param:"since" doc:"all jobs, also those that only the histories have, without those that finished before this time"`
+}
+
+// Yes is the value of a parameter that asks for more.
+const Yes = "yes"
+
 // JobQuery selects and sorts jobs. The zero value selects all.
 type JobQuery struct {
 	States []string `param:"state" enum:"shownJobStates" doc:"states of the jobs, joined by commas"` // none for all
@@ -115,8 +124,12 @@ var (
 	// Explanation says why a job, and one of its tasks unless TaskID.Task is "", has or lacks slots.
 	Explanation = redacted(document[TaskID, apidoc.Explanation]("/jobs/{job}/explain", "job", "Why a job, or one of its tasks, has or lacks slots."), publicExplanation)
 
-	// Status is a job with all its tasks, their counters, and the properties that were set, for Hadoop's API.
-	Status = document[JobID, *wire.JobStatus]("", "job", "The status of a job with its tasks.")
+	// AllJobs has the jobs in the order of their submission, for commands.
+	AllJobs = called(document[AllQuery, []apidoc.Job]("/jobs/all", "job", "All jobs."))
+	// Status is a job with all its tasks, their counters, and the properties that were set.
+	Status = message(document[JobID, *wire.JobStatus]("/jobs/{job}/status", "job", "The status of a job with its tasks."))
+	// Progress is Status without tasks, partitions and properties, which may be very many.
+	Progress = message(document[JobID, *wire.JobStatus]("/jobs/{job}/progress", "job", "The status of a job without its tasks."))
 	// Statuses has the tasks of a job, without their counters.
 	Statuses = derived(document[JobID, TaskStatuses]("", "job", "The status of each task of a job."), statusesOf)
 )

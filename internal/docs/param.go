@@ -162,7 +162,7 @@ func (f *field) text(v reflect.Value) string {
 // enums has the accepted values of parameters by the name in their tags.
 var enums = map[string][]string{
 	"shownJobStates": ShownJobStates, "finalJobStates": FinalJobStates, "taskStates": TaskStates, "nodeStates": NodeStates, "taskTypes": {"MAP", "REDUCE"},
-	"places": Places, "decisions": DecisionKinds, "auditObjects": AuditObjects, "by": {"stage", "node"},
+	"places": Places, "decisions": DecisionKinds, "auditObjects": AuditObjects, "by": {"stage", "node"}, "yes": {Yes},
 }
 
 // Time is a point in time as a parameter: ms since the epoch, 0 for none. It is written as in RFC 3339, or as

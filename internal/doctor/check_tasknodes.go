@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/apidoc"
 )
 
 // checkTasknodes reports tasknodes that get no tasks, and directories that they do not use.
@@ -20,7 +20,7 @@ func checkTasknodes(_ context.Context, t *Target) []Finding {
 	return t.withTasknodes(judgeTasknodes)
 }
 
-func judgeTasknodes(all []*wire.Tasknode) (found []Finding) {
+func judgeTasknodes(all []apidoc.Tasknode) (found []Finding) {
 	good := 0
 	for _, n := range all {
 		about := judgeTasknode(n)
@@ -33,7 +33,7 @@ func judgeTasknodes(all []*wire.Tasknode) (found []Finding) {
 }
 
 // judgeTasknode returns what keeps a tasknode from work.
-func judgeTasknode(n *wire.Tasknode) (found []Finding) {
+func judgeTasknode(n apidoc.Tasknode) (found []Finding) {
 	switch {
 	case isLost(n) && isRemoved(n):
 		return []Finding{ok("%s: %s, and stopped", n.Name, n.State)}
@@ -51,19 +51,19 @@ func judgeTasknode(n *wire.Tasknode) (found []Finding) {
 		found = append(found, warn(fmt.Sprintf("look at its log; 'hammr node add %s' gives it tasks again", n.Name), "%s: avoided: %s", n.Name, n.Suspicion))
 	}
 	for _, d := range n.Directories {
-		if d.Error != "" {
-			found = append(found, fault("repair the disk, or remove files from it", "%s: directory %s is not used: %s", n.Name, d.Path, d.Error))
+		if d.Fault != "" {
+			found = append(found, fault("repair the disk, or remove files from it", "%s: directory %s is not used: %s", n.Name, d.Path, d.Fault))
 		}
 	}
 	return found
 }
 
 // isRemoved reports whether an operator has excluded a tasknode from new tasks.
-func isRemoved(n *wire.Tasknode) bool {
+func isRemoved(n apidoc.Tasknode) bool {
 	return n.State == "DECOMMISSIONING" || n.State == "DECOMMISSIONED"
 }
 
-func heartbeatTime(n *wire.Tasknode) string {
+func heartbeatTime(n apidoc.Tasknode) string {
 	if n.LastHeartbeat == 0 {
 		return "unknown"
 	}
@@ -73,7 +73,7 @@ func heartbeatTime(n *wire.Tasknode) string {
 // checkTasknodeClocks judges the difference between the clock of each tasknode and that of the leader, which
 // measures it by heartbeats.
 func checkTasknodeClocks(_ context.Context, t *Target) []Finding {
-	return t.eachTasknode(func(n *wire.Tasknode) Finding {
+	return t.eachTasknode(func(n apidoc.Tasknode) Finding {
 		return judgeClock(n.Name, "the leader's", time.Duration(n.ClockSkew)*time.Millisecond, 0)
 	}, "the clocks of %d tasknodes agree with the leader's")
 }
@@ -91,23 +91,23 @@ func summarize(found []Finding, format string) []Finding {
 }
 
 // eachTasknode examines all tasknodes that are not lost, several at once, and returns the findings in their order.
-func (t *Target) eachTasknode(examine func(*wire.Tasknode) Finding, summary string) []Finding {
-	return t.withTasknodes(func(all []*wire.Tasknode) []Finding {
+func (t *Target) eachTasknode(examine func(apidoc.Tasknode) Finding, summary string) []Finding {
+	return t.withTasknodes(func(all []apidoc.Tasknode) []Finding {
 		return summarize(severalAtOnce(slices.DeleteFunc(slices.Clone(all), isLost), examine), summary)
 	})
 }
 
 // checkPages asks each tasknode for its health, as masters do when they miss heartbeats.
 func checkPages(ctx context.Context, t *Target) []Finding {
-	return t.eachTasknode(func(n *wire.Tasknode) Finding {
-		a, err := get(ctx, n.Http, "/health")
+	return t.eachTasknode(func(n apidoc.Tasknode) Finding {
+		a, err := get(ctx, n.HTTP, "/health")
 		switch {
 		case err != nil:
-			return fault("let this machine and the masters reach the address; see --http and --advertise", "%s: page %s: %s", n.Name, n.Http, oneLine(err))
+			return fault("let this machine and the masters reach the address; see --http and --advertise", "%s: page %s: %s", n.Name, n.HTTP, oneLine(err))
 		case a.status != 200:
-			return fault("see the log of the tasknode", "%s: page %s: %s", n.Name, n.Http, strings.TrimSpace(a.body))
+			return fault("see the log of the tasknode", "%s: page %s: %s", n.Name, n.HTTP, strings.TrimSpace(a.body))
 		}
-		return ok("%s: page %s", n.Name, n.Http)
+		return ok("%s: page %s", n.Name, n.HTTP)
 	}, "the pages of %d tasknodes answer")
 }
 
@@ -115,7 +115,7 @@ func checkPages(ctx context.Context, t *Target) []Finding {
 func checkShufflePorts(ctx context.Context, t *Target) []Finding {
 	var mu sync.Mutex
 	var slowest time.Duration
-	found := t.eachTasknode(func(n *wire.Tasknode) Finding {
+	found := t.eachTasknode(func(n apidoc.Tasknode) Finding {
 		took, err := connect(ctx, n.Address)
 		mu.Lock()
 		slowest = max(slowest, took)
@@ -138,9 +138,9 @@ const defaultRack = "/default-rack"
 // were together in another rack.
 func checkRacks(_ context.Context, t *Target) []Finding { return t.withTasknodes(judgeRacks) }
 
-func judgeRacks(all []*wire.Tasknode) []Finding {
+func judgeRacks(all []apidoc.Tasknode) []Finding {
 	racks := make(map[string]bool)
-	var without []*wire.Tasknode
+	var without []apidoc.Tasknode
 	live := slices.DeleteFunc(slices.Clone(all), isLost)
 	for _, n := range live {
 		if n.Rack == "" || n.Rack == defaultRack {
@@ -160,7 +160,7 @@ func judgeRacks(all []*wire.Tasknode) []Finding {
 
 // checkBlockLocations writes a small file to the staging directory and looks where HDFS has put it.
 func checkBlockLocations(ctx context.Context, t *Target) []Finding {
-	return t.withTasknodes(func(all []*wire.Tasknode) (found []Finding) {
+	return t.withTasknodes(func(all []apidoc.Tasknode) (found []Finding) {
 		staging := t.View.Info.GetStagingDir()
 		if !strings.HasPrefix(staging, "hdfs:") {
 			return []Finding{skipped("the staging directory is not on HDFS: %s", staging)}
@@ -185,7 +185,7 @@ func checkBlockLocations(ctx context.Context, t *Target) []Finding {
 }
 
 // judgeLocations compares the hosts of a block with the hosts of the tasknodes.
-func judgeLocations(hosts []string, all []*wire.Tasknode) Finding {
+func judgeLocations(hosts []string, all []apidoc.Tasknode) Finding {
 	const remedy = "run a tasknode on each DataNode, known by the same name or address; see --address and dfs.datanode.hostname"
 	if len(hosts) == 0 {
 		return fault("look at the NameNode's log", "HDFS names no host for a new block")

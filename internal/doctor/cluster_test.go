@@ -11,7 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/server"
@@ -76,12 +78,16 @@ func TestVersions(t *testing.T) {
 type answering struct {
 	info  *wire.Info
 	err   error
-	nodes []*wire.Tasknode
+	nodes []apidoc.Tasknode
 }
 
 func (a answering) Info(context.Context) (*wire.Info, error) { return a.info, a.err }
-func (a answering) Tasknodes(context.Context, bool) ([]*wire.Tasknode, error) {
-	return a.nodes, a.err
+func (a answering) Read(ctx context.Context, path string) ([]byte, error) {
+	t := docs.Table{}
+	docs.Serve(t, docs.Nodes, func(context.Context, docs.No) (docs.Answer[[]apidoc.Tasknode], error) {
+		return docs.Answer[[]apidoc.Tasknode]{Value: a.nodes}, a.err
+	})
+	return t.Answer(ctx, path)
 }
 func (a answering) Close() error { return nil }
 
@@ -99,7 +105,7 @@ func viewOf(t *testing.T, n, silent int, change func(id string, info *wire.Info)
 		}
 		return info
 	}
-	return Look(t.Context(), answering{info: about(), nodes: []*wire.Tasknode{{Name: "n1"}}}, func(address string) (rpc.Asked, error) {
+	return Look(t.Context(), answering{info: about(), nodes: []apidoc.Tasknode{{Name: "n1"}}}, func(address string) (rpc.Asked, error) {
 		info := about()
 		for i, m := range info.Masters {
 			if m.Address == address && i >= n-silent {
@@ -181,7 +187,7 @@ func TestTasknodes(t *testing.T) {
 	}
 	target.View = &View{}
 	expect(t, run(t, target, "tasknodes"), want{Warn, "no tasknodes"})
-	target.View.Tasknodes = []*wire.Tasknode{
+	target.View.Tasknodes = []apidoc.Tasknode{
 		{Name: "n1", State: "RUNNING"},
 		{Name: "n2", State: "LOST", Lost: true, LastHeartbeat: 1_763_700_000_000},
 		{Name: "n3", State: "SILENT"},
@@ -190,7 +196,7 @@ func TestTasknodes(t *testing.T) {
 		{Name: "n6", State: "DECOMMISSIONED"},
 		{Name: "n8", State: "DECOMMISSIONED", Lost: true},
 		{Name: "n7", State: "RUNNING", Suspicion: "5 attempts failed",
-			Directories: []*wire.Report_Heartbeat_Directory{{Path: "/a"}, {Path: "/b", Error: "read-only file system"}}},
+			Directories: []apidoc.Directory{{Path: "/a"}, {Path: "/b", Fault: "read-only file system"}}},
 	}
 	expect(t, run(t, target, "tasknodes"), want{OK, "1 of 8"}, want{Fault, "n2: LOST, last heartbeat 2025-11-21 04:40:00 UTC"}, want{Fault, "n3: SILENT"},
 		want{Fault, "n4: unhealthy: ERROR fan"}, want{Warn, "n5: draining"}, want{Warn, "n6: DECOMMISSIONED"}, want{OK, "n8: DECOMMISSIONED, and stopped"},
@@ -199,7 +205,7 @@ func TestTasknodes(t *testing.T) {
 
 func TestTasknodeClocks(t *testing.T) {
 	target := newTarget(t)
-	target.View = &View{Tasknodes: []*wire.Tasknode{
+	target.View = &View{Tasknodes: []apidoc.Tasknode{
 		{Name: "n1", ClockSkew: 1999}, {Name: "n2", ClockSkew: -2000}, {Name: "n3", ClockSkew: 4999}, {Name: "n4", ClockSkew: 5000},
 		{Name: "n5", ClockSkew: 9000, Lost: true}, {Name: "n6"},
 	}}
@@ -214,32 +220,32 @@ func TestTasknodeClocks(t *testing.T) {
 func TestPagesAndShufflePorts(t *testing.T) {
 	sick := func() error { return errors.New("/data1: read-only file system") }
 	target := newTarget(t)
-	target.View = &View{Tasknodes: []*wire.Tasknode{
-		{Name: "n1", Http: pageOf(t, daemon.PageConfig{Title: "tasknode n1"}), Address: listen(t).Addr().String()},
-		{Name: "n2", Http: pageOf(t, daemon.PageConfig{Title: "tasknode n2", Health: sick}), Address: listen(t).Addr().String()},
-		{Name: "n3", Http: refusing(t), Address: refusing(t)},
-		{Name: "n4", Http: refusing(t), Address: refusing(t), State: "SILENT"},
+	target.View = &View{Tasknodes: []apidoc.Tasknode{
+		{Name: "n1", HTTP: pageOf(t, daemon.PageConfig{Title: "tasknode n1"}), Address: listen(t).Addr().String()},
+		{Name: "n2", HTTP: pageOf(t, daemon.PageConfig{Title: "tasknode n2", Health: sick}), Address: listen(t).Addr().String()},
+		{Name: "n3", HTTP: refusing(t), Address: refusing(t)},
+		{Name: "n4", HTTP: refusing(t), Address: refusing(t), State: "SILENT"},
 	}}
 	expect(t, run(t, target, "pages"), want{OK, "the pages of 1 tasknodes"}, want{Fault, "/data1: read-only"}, want{Fault, "n3: page"})
 	expect(t, run(t, target, "shuffle-ports"), want{OK, "the shuffle servers of 2 tasknodes"}, want{Fault, "n3: shuffle server"})
 }
 
 func TestRacks(t *testing.T) {
-	node := func(name, rack string) *wire.Tasknode { return &wire.Tasknode{Name: name, Rack: rack} }
+	node := func(name, rack string) apidoc.Tasknode { return apidoc.Tasknode{Name: name, Rack: rack} }
 	target := newTarget(t)
 	for _, c := range []struct {
-		nodes []*wire.Tasknode
+		nodes []apidoc.Tasknode
 		want  want
 	}{
-		{[]*wire.Tasknode{node("a", ""), node("b", "/default-rack")}, want{OK, "no tasknode has a rack"}},
-		{[]*wire.Tasknode{node("a", "/r1"), node("b", "/r2"), node("c", "/r2")}, want{OK, "3 tasknodes in 2 racks"}},
-		{[]*wire.Tasknode{node("a", "/r1"), {Name: "b", Lost: true}}, want{OK, "1 tasknodes in 1 racks"}},
-		{[]*wire.Tasknode{node("a", "/r1"), node("b", ""), node("c", "/default-rack")}, want{Warn, "1 racks, but these tasknodes have none: b, c"}},
+		{[]apidoc.Tasknode{node("a", ""), node("b", "/default-rack")}, want{OK, "no tasknode has a rack"}},
+		{[]apidoc.Tasknode{node("a", "/r1"), node("b", "/r2"), node("c", "/r2")}, want{OK, "3 tasknodes in 2 racks"}},
+		{[]apidoc.Tasknode{node("a", "/r1"), {Name: "b", Lost: true}}, want{OK, "1 tasknodes in 1 racks"}},
+		{[]apidoc.Tasknode{node("a", "/r1"), node("b", ""), node("c", "/default-rack")}, want{Warn, "1 racks, but these tasknodes have none: b, c"}},
 	} {
 		target.View = &View{Tasknodes: c.nodes}
 		expect(t, run(t, target, "racks"), c.want)
 	}
-	var many []*wire.Tasknode
+	var many []apidoc.Tasknode
 	for i := range 12 {
 		many = append(many, node(fmt.Sprint(i), ""))
 	}
@@ -250,7 +256,7 @@ func TestRacks(t *testing.T) {
 
 func TestBlockLocations(t *testing.T) {
 	target := newTarget(t)
-	all := []*wire.Tasknode{{Name: "n1", Hosts: []string{"a", "10.0.0.1"}}, {Name: "n2", Hosts: []string{"b"}}}
+	all := []apidoc.Tasknode{{Name: "n1", Hosts: []string{"a", "10.0.0.1"}}, {Name: "n2", Hosts: []string{"b"}}}
 	target.View = &View{Tasknodes: all, Info: &wire.Info{StagingDir: "file:///staging"}}
 	expect(t, run(t, target, "block-locations"), want{Skipped, "not on HDFS"})
 	target.View.Info.StagingDir = "hdfs://" + refusing(t) + "/staging"

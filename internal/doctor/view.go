@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -12,8 +14,7 @@ import (
 type Cluster interface {
 	// Info describes the cluster as one of its masters knows it.
 	Info(ctx context.Context) (*wire.Info, error)
-	// Tasknodes describes every tasknode, lost ones too if all is set.
-	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
+	docs.Caller
 }
 
 // View is what a cluster has answered at one time. The checks of a cluster work on it.
@@ -24,7 +25,7 @@ type View struct {
 	// Masters are the masters of Info, with the answer of each.
 	Masters []MasterView
 	// Tasknodes are all tasknodes, and TasknodesErr why they are not known.
-	Tasknodes    []*wire.Tasknode
+	Tasknodes    []apidoc.Tasknode
 	TasknodesErr error
 }
 
@@ -46,7 +47,7 @@ func Look(ctx context.Context, c Cluster, connect func(address string) (rpc.Aske
 		m := v.Info.Masters[i]
 		v.Masters = append(v.Masters, MasterView{ID: m.Id, Address: m.Address, Answer: a})
 	}
-	v.Tasknodes, v.TasknodesErr = c.Tasknodes(ctx, true)
+	v.Tasknodes, v.TasknodesErr = docs.Nodes.From(ctx, c, docs.No{})
 	return v
 }
 
@@ -71,7 +72,7 @@ func (v *View) leader() (id string, term uint64) {
 }
 
 // withTasknodes runs a check of the tasknodes, if they are known.
-func (t *Target) withTasknodes(check func([]*wire.Tasknode) []Finding) []Finding {
+func (t *Target) withTasknodes(check func([]apidoc.Tasknode) []Finding) []Finding {
 	switch v := t.View; {
 	case v.TasknodesErr != nil:
 		return []Finding{skipped("the tasknodes are not known: %s", oneLine(v.TasknodesErr))}
@@ -82,10 +83,10 @@ func (t *Target) withTasknodes(check func([]*wire.Tasknode) []Finding) []Finding
 }
 
 // isLost reports whether a tasknode is lost or has no connection to the leader.
-func isLost(n *wire.Tasknode) bool { return n.Lost || n.State == "LOST" || n.State == "SILENT" }
+func isLost(n apidoc.Tasknode) bool { return n.Lost || n.State == "LOST" || n.State == "SILENT" }
 
 // names joins the names of tasknodes, and shortens a long list.
-func names(all []*wire.Tasknode) string {
+func names(all []apidoc.Tasknode) string {
 	const most = 10
 	text := ""
 	for i, n := range all {

@@ -70,7 +70,7 @@ func TestDaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if jobs, err := c.Jobs(t.Context(), false); err != nil || len(jobs) != 1 || jobs[0].JobId != id {
+	if jobs, err := docs.AllJobs.From(t.Context(), c, docs.AllQuery{}); err != nil || len(jobs) != 1 || jobs[0].JobID != id {
 		t.Errorf("jobs are %v, %v; want %s", jobs, err, id)
 	}
 	err = syncutil.Poll(t.Context(), 10*time.Millisecond, func(context.Context) (bool, error) {

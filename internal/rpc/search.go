@@ -68,7 +68,7 @@ const answerTimeout = 30 * time.Second
 
 // Call makes a call with one answer to the leader, as Do does:
 //
-//	status, err := rpc.Call(ctx, c, (*rpc.Master).GetJob, &wire.JobRequest{JobId: id})
+//	done, err := rpc.Call(ctx, c, (*rpc.Master).Change, wire.NewChange("job.kill", id, ""))
 func Call[Q, A any](ctx context.Context, c *Masters, call func(*Master, context.Context, Q) (A, error), question Q) (answer A, err error) {
 	err = c.Do(ctx, func(ctx context.Context, m *Master) error {
 		ctx, cancel := context.WithTimeout(ctx, min(answerTimeout, c.cfg.Timeout))
@@ -77,6 +77,12 @@ func Call[Q, A any](ctx context.Context, c *Masters, call func(*Master, context.
 		return err
 	})
 	return answer, err
+}
+
+// Read asks the leader for a document at a path below the root of the REST API; docs.Document.From makes it.
+func (c *Masters) Read(ctx context.Context, path string) (document []byte, err error) {
+	a, err := Call(ctx, c, (*Master).Read, &wire.ReadRequest{Path: path})
+	return a.GetDocument(), err
 }
 
 // Info returns the description of the cluster by one of its masters, which need not be the

@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -25,7 +27,7 @@ type model struct {
 	calls     []string
 	leader    string
 	jobs      map[string]*wire.JobStatus
-	tasknodes map[string]*wire.Tasknode
+	tasknodes map[string]*apidoc.Tasknode
 	busy      bool  // attempts do not end
 	refuse    error // of DrainTasknode
 	onCall    func(call string)
@@ -34,9 +36,9 @@ type model struct {
 func newModel() *model {
 	m := &model{leader: "m1", jobs: map[string]*wire.JobStatus{
 		"job_1": {JobId: "job_1"}, "job_2": {JobId: "job_2", Suspended: true},
-	}, tasknodes: make(map[string]*wire.Tasknode)}
+	}, tasknodes: make(map[string]*apidoc.Tasknode)}
 	for _, name := range []string{"a", "b", "c"} {
-		m.tasknodes[name] = &wire.Tasknode{Name: name, State: "RUNNING"}
+		m.tasknodes[name] = &apidoc.Tasknode{Name: name, State: "RUNNING"}
 	}
 	return m
 }
@@ -64,15 +66,22 @@ func (m *model) Info(context.Context) (*wire.Info, error) {
 	return info, nil
 }
 
-func (m *model) Jobs(context.Context, bool) (jobs []*wire.JobStatus, err error) {
-	for _, id := range []string{"job_1", "job_2"} {
-		jobs = append(jobs, m.jobs[id])
-	}
-	return jobs, nil
-}
-
-func (m *model) Job(_ context.Context, id string, _ bool) (*wire.JobStatus, error) {
-	return m.jobs[id], nil
+// Read implements Admin.
+func (m *model) Read(ctx context.Context, path string) ([]byte, error) {
+	t := docs.Table{}
+	docs.Serve(t, docs.AllJobs, func(context.Context, docs.AllQuery) (docs.Answer[[]apidoc.Job], error) {
+		return docs.Answer[[]apidoc.Job]{Value: apidoc.Jobs([]*wire.JobStatus{m.jobs["job_1"], m.jobs["job_2"]})}, nil
+	})
+	docs.Serve(t, docs.Status, func(_ context.Context, q docs.JobID) (docs.Answer[*wire.JobStatus], error) {
+		return docs.Answer[*wire.JobStatus]{Value: m.jobs[q.Job]}, nil
+	})
+	docs.Serve(t, docs.Nodes, func(context.Context, docs.No) (a docs.Answer[[]apidoc.Tasknode], err error) {
+		for _, n := range m.tasknodes {
+			a.Value = append(a.Value, *n)
+		}
+		return a, nil
+	})
+	return t.Answer(ctx, path)
 }
 
 // Change implements Admin.
@@ -110,17 +119,6 @@ func (m *model) resume(id string) error {
 	m.call("resume %s", id)
 	m.jobs[id].Suspended = false
 	return nil
-}
-
-func (m *model) Tasknodes(context.Context, bool) (tasknodes []*wire.Tasknode, err error) {
-	for _, n := range m.tasknodes {
-		tasknodes = append(tasknodes, n)
-	}
-	return tasknodes, nil
-}
-
-func (m *model) Tasknode(_ context.Context, name string) (*wire.Tasknode, error) {
-	return m.tasknodes[name], nil
 }
 
 func (m *model) admit(name string) error {

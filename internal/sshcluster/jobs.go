@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/suspend"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
@@ -17,10 +18,7 @@ import (
 // Admin is what a cluster asks its masters; client.Admin has the contracts of its methods.
 type Admin interface {
 	Info(ctx context.Context) (*wire.Info, error)
-	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
-	Job(ctx context.Context, jobID string, tasks bool) (*wire.JobStatus, error)
-	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
-	Tasknode(ctx context.Context, name string) (*wire.Tasknode, error)
+	docs.Caller
 	client.Changer
 	Close() error
 }
@@ -111,13 +109,13 @@ func (c *Cluster) resumeJobs(ctx context.Context) error {
 // EachJob calls do with the status of every job that the masters know, with its tasks.
 func (c *Cluster) EachJob(ctx context.Context, do func(*wire.JobStatus) error) error {
 	return c.withMasters(ctx, func(a Admin) error {
-		jobs, err := a.Jobs(ctx, true)
+		jobs, err := docs.AllJobs.From(ctx, a, docs.AllQuery{Finished: docs.Yes})
 		if err != nil {
 			return err
 		}
 		var errs []error
 		for _, j := range jobs {
-			status, err := a.Job(ctx, j.JobId, true)
+			status, err := docs.Status.From(ctx, a, docs.JobID{Job: j.JobID})
 			if err == nil {
 				err = do(status)
 			}

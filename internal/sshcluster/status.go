@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -78,7 +79,7 @@ func (c *Cluster) members(ctx context.Context) map[string]string {
 		for _, m := range info.Masters {
 			members[hostfile.Jobmaster+" "+m.Id] = masterState(info, m)
 		}
-		tasknodes, err := a.Tasknodes(ctx, true)
+		tasknodes, err := docs.Nodes.From(ctx, a, docs.No{})
 		for _, n := range tasknodes {
 			members[hostfile.Tasknode+" "+n.Name] = n.State
 		}

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/hostfile"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // Upgrade replaces the program of all daemons while jobs run:
@@ -195,7 +196,7 @@ func (u *upgrade) tasknodes(ctx context.Context, a Admin) error {
 // removed stays removed. The mark on its machine says that it is this upgrade that drains it.
 func (u *upgrade) upgradeTasknode(ctx context.Context, a Admin, i int) error {
 	h := &u.plan.Hosts[i]
-	n, err := a.Tasknode(ctx, h.Name)
+	n, err := docs.Node.From(ctx, a, docs.NodeID{Node: h.Name})
 	if err != nil {
 		return fmt.Errorf("%s: %w", h.Name, err)
 	}
@@ -215,13 +216,13 @@ func (u *upgrade) upgradeTasknode(ctx context.Context, a Admin, i int) error {
 }
 
 // excluded reports whether a tasknode gets no tasks because an operator wants that.
-func excluded(n *wire.Tasknode) bool {
+func excluded(n apidoc.Tasknode) bool {
 	return n.State == "DECOMMISSIONING" || n.State == "DECOMMISSIONED"
 }
 
 // drain moves everything off a tasknode. The last tasknode cannot be drained; it is restarted
 // if it runs nothing.
-func (u *upgrade) drain(ctx context.Context, a Admin, h *Host, n *wire.Tasknode) error {
+func (u *upgrade) drain(ctx context.Context, a Admin, h *Host, n apidoc.Tasknode) error {
 	err := client.Change(ctx, a, "node.drain", h.Name, "")
 	if errors.Is(err, client.ErrRefused) {
 		if len(n.Attempts) == 0 {
@@ -234,7 +235,7 @@ func (u *upgrade) drain(ctx context.Context, a Admin, h *Host, n *wire.Tasknode)
 	}
 	err = u.await(ctx, u.deadline, func(ctx context.Context) (bool, error) {
 		var err error
-		n, err = a.Tasknode(ctx, h.Name)
+		n, err = docs.Node.From(ctx, a, docs.NodeID{Node: h.Name})
 		return err == nil && n.State == "DECOMMISSIONED", err
 	})
 	if errors.Is(err, errLate) {
@@ -252,7 +253,7 @@ func (u *upgrade) admit(ctx context.Context, a Admin, i int) error {
 		return fmt.Errorf("%s: %w", h.Name, err)
 	}
 	err := u.await(ctx, u.cfg.Timeout, func(ctx context.Context) (bool, error) {
-		n, err := a.Tasknode(ctx, h.Name)
+		n, err := docs.Node.From(ctx, a, docs.NodeID{Node: h.Name})
 		return err == nil && n.State == "RUNNING", err
 	})
 	if errors.Is(err, errLate) {

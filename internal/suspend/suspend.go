@@ -16,15 +16,14 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // Masters are the calls to the masters; client.Admin has their contracts.
 type Masters interface {
-	Jobs(ctx context.Context, all bool) ([]*wire.JobStatus, error)
+	docs.Caller
 	client.Changer
-	Tasknodes(ctx context.Context, all bool) ([]*wire.Tasknode, error)
 }
 
 // Progress is called with the id of each job that was suspended or resumed.
@@ -72,14 +71,14 @@ func All(ctx context.Context, m Masters, deadline time.Duration, before func(job
 
 // suspendNew suspends the jobs that are not suspended.
 func suspendNew(ctx context.Context, m Masters, before func(jobIDs []string) error, progress Progress) error {
-	jobs, err := m.Jobs(ctx, false)
+	jobs, err := docs.AllJobs.From(ctx, m, docs.AllQuery{})
 	if err != nil {
 		return err
 	}
 	var ids []string
 	for _, j := range jobs {
 		if !j.Suspended {
-			ids = append(ids, j.JobId)
+			ids = append(ids, j.JobID)
 		}
 	}
 	if len(ids) == 0 {
@@ -103,7 +102,7 @@ func suspendNew(ctx context.Context, m Masters, before func(jobIDs []string) err
 
 // withSlots returns the attempts that have a slot.
 func withSlots(ctx context.Context, m Masters) (attempts []string, err error) {
-	tasknodes, err := m.Tasknodes(ctx, false)
+	tasknodes, err := docs.LiveNodes(ctx, m)
 	for _, n := range tasknodes {
 		attempts = append(attempts, n.Attempts...)
 	}

@@ -10,30 +10,40 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/wire"
 )
 
 // masters is a model: the attempts of a job end some questions after it was suspended.
 type masters struct {
-	jobs     []*wire.JobStatus
+	jobs     []apidoc.Job
 	attempts map[string]int // by job: questions until its attempt ends
 	over     string         // a job that ends before it is suspended
 	late     string         // a job that is submitted after the first question
 	calls    []string
 }
 
-func (m *masters) Jobs(context.Context, bool) (jobs []*wire.JobStatus, err error) {
-	jobs = slices.Clone(m.jobs)
-	if m.late != "" {
-		m.jobs = append(m.jobs, &wire.JobStatus{JobId: m.late})
-		m.late = ""
-	}
-	return jobs, nil
+// Read implements Masters.
+func (m *masters) Read(ctx context.Context, path string) ([]byte, error) {
+	t := docs.Table{}
+	docs.Serve(t, docs.AllJobs, func(context.Context, docs.AllQuery) (a docs.Answer[[]apidoc.Job], err error) {
+		a.Value = slices.Clone(m.jobs)
+		if m.late != "" {
+			m.jobs = append(m.jobs, apidoc.Job{JobID: m.late})
+			m.late = ""
+		}
+		return a, nil
+	})
+	docs.Serve(t, docs.Nodes, func(context.Context, docs.No) (docs.Answer[[]apidoc.Tasknode], error) {
+		return docs.Answer[[]apidoc.Tasknode]{Value: []apidoc.Tasknode{m.tasknode()}}, nil
+	})
+	return t.Answer(ctx, path)
 }
 
-func (m *masters) job(id string) *wire.JobStatus {
-	return m.jobs[slices.IndexFunc(m.jobs, func(j *wire.JobStatus) bool { return j.JobId == id })]
+func (m *masters) job(id string) *apidoc.Job {
+	return &m.jobs[slices.IndexFunc(m.jobs, func(j apidoc.Job) bool { return j.JobID == id })]
 }
 
 // Change implements Masters.
@@ -47,7 +57,7 @@ func (m *masters) Change(_ context.Context, q *wire.ChangeRequest) (*wire.Change
 func (m *masters) suspend(id, mode string) error {
 	m.calls = append(m.calls, "suspend "+id+" "+mode)
 	if id == m.over {
-		m.jobs = slices.DeleteFunc(m.jobs, func(j *wire.JobStatus) bool { return j.JobId == id })
+		m.jobs = slices.DeleteFunc(m.jobs, func(j apidoc.Job) bool { return j.JobID == id })
 		return fmt.Errorf("it is over: %w", client.ErrRefused)
 	}
 	m.job(id).Suspended = true
@@ -62,23 +72,22 @@ func (m *masters) resume(id string) error {
 	return nil
 }
 
-func (m *masters) Tasknodes(context.Context, bool) ([]*wire.Tasknode, error) {
-	n := new(wire.Tasknode)
+func (m *masters) tasknode() (n apidoc.Tasknode) {
 	for _, j := range m.jobs {
-		if m.attempts[j.JobId] > 0 {
-			n.Attempts = append(n.Attempts, "attempt of "+j.JobId)
+		if m.attempts[j.JobID] > 0 {
+			n.Attempts = append(n.Attempts, "attempt of "+j.JobID)
 			if j.Suspended {
-				m.attempts[j.JobId]--
+				m.attempts[j.JobID]--
 			}
 		}
 	}
-	return []*wire.Tasknode{n}, nil
+	return n
 }
 
 func TestAllSuspendsAndResumes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &masters{
-			jobs:     []*wire.JobStatus{{JobId: "j1"}, {JobId: "j2", Suspended: true}, {JobId: "j3"}},
+			jobs:     []apidoc.Job{{JobID: "j1"}, {JobID: "j2", Suspended: true}, {JobID: "j3"}},
 			attempts: map[string]int{"j1": 3, "j4": 2}, over: "j3", late: "j4",
 		}
 		var noted, done []string
@@ -108,7 +117,7 @@ func TestAllSuspendsAndResumes(t *testing.T) {
 
 func TestAllAtTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &masters{jobs: []*wire.JobStatus{{JobId: "j1"}}, attempts: map[string]int{"j1": 1_000_000}}
+		m := &masters{jobs: []apidoc.Job{{JobID: "j1"}}, attempts: map[string]int{"j1": 1_000_000}}
 		err := All(t.Context(), m, time.Minute, func([]string) error { return nil }, func(string) {})
 		var late *LateError
 		if !errors.As(err, &late) || !strings.Contains(err.Error(), "1 attempts still run after 1m0s: attempt of j1") {
@@ -118,7 +127,7 @@ func TestAllAtTheDeadline(t *testing.T) {
 }
 
 func TestJobsAreRecordedBeforeTheyAreSuspended(t *testing.T) {
-	m := &masters{jobs: []*wire.JobStatus{{JobId: "j1"}}}
+	m := &masters{jobs: []apidoc.Job{{JobID: "j1"}}}
 	full := errors.New("the disk is full")
 	err := All(t.Context(), m, time.Minute, func([]string) error { return full }, func(string) {})
 	if !errors.Is(err, full) || len(m.calls) > 0 {

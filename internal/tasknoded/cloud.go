@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/notice"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // Values of Config.Cloud that are not names of clouds.
@@ -55,7 +55,7 @@ type drainer struct {
 
 // nodeCalls are calls to the masters about this tasknode.
 type nodeCalls interface {
-	status(ctx context.Context) (*wire.Tasknode, error)
+	status(ctx context.Context) (apidoc.Tasknode, error)
 	drain(ctx context.Context) error // until the next start
 	admit(ctx context.Context) error
 }

@@ -7,18 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/apidoc"
 )
 
 // fakeCalls is what the masters know of a tasknode.
 type fakeCalls struct {
-	node  wire.Tasknode
+	node  apidoc.Tasknode
 	err   error // of drain and admit
 	calls []string
 }
 
-func (f *fakeCalls) status(context.Context) (*wire.Tasknode, error) {
-	return &wire.Tasknode{State: f.node.State, Draining: f.node.Draining, Attempts: f.node.Attempts}, nil
+func (f *fakeCalls) status(context.Context) (apidoc.Tasknode, error) {
+	return apidoc.Tasknode{State: f.node.State, Draining: f.node.Draining, Attempts: f.node.Attempts}, nil
 }
 
 func (f *fakeCalls) drain(context.Context) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/rpc"
 )
@@ -32,8 +33,8 @@ func TestDaemon(t *testing.T) {
 	c := connect(t, m)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	tasknodes, err := c.Tasknodes(t.Context(), false)
-	for limit := time.After(time.Minute); err == nil && len(tasknodes) == 0; tasknodes, err = c.Tasknodes(t.Context(), false) {
+	tasknodes, err := docs.LiveNodes(t.Context(), c)
+	for limit := time.After(time.Minute); err == nil && len(tasknodes) == 0; tasknodes, err = docs.LiveNodes(t.Context(), c) {
 		select { // the join is not applied yet
 		case <-tick.C:
 		case <-limit:

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 const (
@@ -52,7 +52,7 @@ func (d *Daemon) drain(ctx context.Context) {
 	left, err := d.awaitDrained(ctx)
 	if err != nil {
 		d.cfg.Logger.Warn("tasknode stops before it is drained", "error", err,
-			"attempts", len(left.GetAttempts()), "outputs", len(left.GetOutputs()), "checkpoints", len(left.GetCheckpoints()))
+			"attempts", len(left.Attempts), "outputs", len(left.Outputs), "checkpoints", len(left.Checkpoints))
 		return
 	}
 	d.cfg.Logger.Info("tasknode is drained", "after", time.Since(began).Round(time.Millisecond))
@@ -60,13 +60,13 @@ func (d *Daemon) drain(ctx context.Context) {
 
 // awaitDrained drains this tasknode until its next start. It returns when nothing is left; after
 // an error it returns what was left when the leader answered last.
-func (d *Daemon) awaitDrained(ctx context.Context) (left *wire.Tasknode, err error) {
+func (d *Daemon) awaitDrained(ctx context.Context) (left apidoc.Tasknode, err error) {
 	calls := d.masterCalls()
 	if err := whileLed(ctx, calls.drain); err != nil {
-		return nil, err
+		return left, err
 	}
 	err = syncutil.Poll(ctx, drainPoll, func(ctx context.Context) (bool, error) {
-		var n *wire.Tasknode
+		var n apidoc.Tasknode
 		err := whileLed(ctx, func(ctx context.Context) (err error) {
 			n, err = calls.status(ctx)
 			return err

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/syncutil"
 )
 
@@ -70,7 +71,7 @@ func TestDrainOnStop(t *testing.T) {
 		defer cancel()
 		last := ""
 		err := syncutil.Poll(ctx, 10*time.Millisecond, func(ctx context.Context) (bool, error) {
-			n, err := c.Tasknode(ctx, name)
+			n, err := docs.Node.From(ctx, c, docs.NodeID{Node: name})
 			if err == nil {
 				last = n.State
 			}

@@ -3,6 +3,8 @@ package tasknoded
 import (
 	"context"
 
+	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -21,8 +23,8 @@ const (
 	decommissioned  = "DECOMMISSIONED"
 )
 
-func (c masterCalls) status(ctx context.Context) (*wire.Tasknode, error) {
-	return rpc.Call(ctx, c.masters, (*rpc.Master).GetNode, &wire.GetNodeRequest{Name: c.name})
+func (c masterCalls) status(ctx context.Context) (apidoc.Tasknode, error) {
+	return docs.Node.From(ctx, c.masters, docs.NodeID{Node: c.name})
 }
 
 // drain excludes the tasknode until its next start.

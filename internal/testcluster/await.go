@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/syncutil"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -34,7 +35,7 @@ func Poll(ctx context.Context, check func(ctx context.Context) (bool, error)) er
 func (c *Cluster) AwaitJob(ctx context.Context, id string, wanted func(*wire.JobStatus) bool) (status *wire.JobStatus, err error) {
 	var last error
 	err = Poll(ctx, func(ctx context.Context) (bool, error) {
-		status, last = c.client.Job(ctx, id, true)
+		status, last = docs.Status.From(ctx, c.client, docs.JobID{Job: id})
 		return last == nil && wanted(status), nil
 	})
 	if err != nil {

@@ -2489,832 +2489,6 @@ func (*KillResponse) Descriptor() ([]byte, []int) {
 	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{21}
 }
 
-type ListJobsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	All           bool                   `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"`     // also jobs that are over
-	Since         int64                  `protobuf:"varint,2,opt,name=since,proto3" json:"since,omitempty"` // if not 0: all jobs, also retired ones, without those that finished before this time, ms since the epoch
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListJobsRequest) Reset() {
-	*x = ListJobsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListJobsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListJobsRequest) ProtoMessage() {}
-
-func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
-func (*ListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *ListJobsRequest) GetAll() bool {
-	if x != nil {
-		return x.All
-	}
-	return false
-}
-
-func (x *ListJobsRequest) GetSince() int64 {
-	if x != nil {
-		return x.Since
-	}
-	return 0
-}
-
-// ListJobsResponse has the status of each job without tasks, failures and
-// partitions, in order of submission.
-type ListJobsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Jobs          []*JobStatus           `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListJobsResponse) Reset() {
-	*x = ListJobsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListJobsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListJobsResponse) ProtoMessage() {}
-
-func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
-func (*ListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *ListJobsResponse) GetJobs() []*JobStatus {
-	if x != nil {
-		return x.Jobs
-	}
-	return nil
-}
-
-type JobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Tasks         bool                   `protobuf:"varint,2,opt,name=tasks,proto3" json:"tasks,omitempty"` // with its tasks, partitions and properties, which may be very many
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *JobRequest) Reset() {
-	*x = JobRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *JobRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*JobRequest) ProtoMessage() {}
-
-func (x *JobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use JobRequest.ProtoReflect.Descriptor instead.
-func (*JobRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *JobRequest) GetJobId() string {
-	if x != nil {
-		return x.JobId
-	}
-	return ""
-}
-
-func (x *JobRequest) GetTasks() bool {
-	if x != nil {
-		return x.Tasks
-	}
-	return false
-}
-
-type ListNodesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	All           bool                   `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"` // also tasknodes that are lost
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListNodesRequest) Reset() {
-	*x = ListNodesRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListNodesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListNodesRequest) ProtoMessage() {}
-
-func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
-func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *ListNodesRequest) GetAll() bool {
-	if x != nil {
-		return x.All
-	}
-	return false
-}
-
-// Tasknode describes one tasknode.
-type Tasknode struct {
-	state          protoimpl.MessageState        `protogen:"open.v1"`
-	Name           string                        `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	State          string                        `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"` // RUNNING, UNHEALTHY, SILENT (its connection is gone), LOST, DECOMMISSIONING or DECOMMISSIONED
-	Address        string                        `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
-	Http           string                        `protobuf:"bytes,4,opt,name=http,proto3" json:"http,omitempty"`
-	Rack           string                        `protobuf:"bytes,5,opt,name=rack,proto3" json:"rack,omitempty"`
-	MapSlots       int32                         `protobuf:"varint,6,opt,name=map_slots,json=mapSlots,proto3" json:"map_slots,omitempty"`
-	ReduceSlots    int32                         `protobuf:"varint,7,opt,name=reduce_slots,json=reduceSlots,proto3" json:"reduce_slots,omitempty"`
-	MapsRunning    int32                         `protobuf:"varint,8,opt,name=maps_running,json=mapsRunning,proto3" json:"maps_running,omitempty"`
-	ReducesRunning int32                         `protobuf:"varint,9,opt,name=reduces_running,json=reducesRunning,proto3" json:"reduces_running,omitempty"`
-	LastHeartbeat  int64                         `protobuf:"varint,10,opt,name=last_heartbeat,json=lastHeartbeat,proto3" json:"last_heartbeat,omitempty"` // ms since the epoch
-	Directories    []*Report_Heartbeat_Directory `protobuf:"bytes,11,rep,name=directories,proto3" json:"directories,omitempty"`
-	Load           float64                       `protobuf:"fixed64,12,opt,name=load,proto3" json:"load,omitempty"`
-	Attempts       []string                      `protobuf:"bytes,13,rep,name=attempts,proto3" json:"attempts,omitempty"`                     // attempts that have a slot
-	ClockSkew      int64                         `protobuf:"varint,14,opt,name=clock_skew,json=clockSkew,proto3" json:"clock_skew,omitempty"` // ms that its clock is ahead of the master's
-	Hosts          []string                      `protobuf:"bytes,15,rep,name=hosts,proto3" json:"hosts,omitempty"`
-	Draining       bool                          `protobuf:"varint,16,opt,name=draining,proto3" json:"draining,omitempty"`                               // its outputs and checkpoints are being moved to other machines
-	Outputs        []string                      `protobuf:"bytes,17,rep,name=outputs,proto3" json:"outputs,omitempty"`                                  // of an excluded tasknode: finished attempts whose segments lie there and are needed
-	Checkpoints    []string                      `protobuf:"bytes,18,rep,name=checkpoints,proto3" json:"checkpoints,omitempty"`                          // of an excluded tasknode: tasks whose checkpoints lie there and are needed
-	Lost           bool                          `protobuf:"varint,19,opt,name=lost,proto3" json:"lost,omitempty"`                                       // it was silent for too long
-	MemoryMb       int64                         `protobuf:"varint,20,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"`               // MiB that its tasks may take together, 0 for any amount
-	MemoryUsedMb   int64                         `protobuf:"varint,21,opt,name=memory_used_mb,json=memoryUsedMb,proto3" json:"memory_used_mb,omitempty"` // MiB that the limits of its running tasks add up to
-	Suspicion      string                        `protobuf:"bytes,22,opt,name=suspicion,proto3" json:"suspicion,omitempty"`                              // why no task starts there while another machine can run it, "" for no reason
-	Unhealthy      string                        `protobuf:"bytes,25,opt,name=unhealthy,proto3" json:"unhealthy,omitempty"`                              // why it gets no new tasks although it is not excluded, "" when it is healthy
-	Drain          *Tasknode_Drain               `protobuf:"bytes,26,opt,name=drain,proto3" json:"drain,omitempty"`                                      // absent if it is not draining
-	Running        []*Tasknode_Running           `protobuf:"bytes,27,rep,name=running,proto3" json:"running,omitempty"`
-	StartsByRack   map[string]int64              `protobuf:"bytes,28,rep,name=starts_by_rack,json=startsByRack,proto3" json:"starts_by_rack,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"` // attempts that were started there since the leader leads, by the rack of their input
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *Tasknode) Reset() {
-	*x = Tasknode{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Tasknode) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Tasknode) ProtoMessage() {}
-
-func (x *Tasknode) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Tasknode.ProtoReflect.Descriptor instead.
-func (*Tasknode) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *Tasknode) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Tasknode) GetState() string {
-	if x != nil {
-		return x.State
-	}
-	return ""
-}
-
-func (x *Tasknode) GetAddress() string {
-	if x != nil {
-		return x.Address
-	}
-	return ""
-}
-
-func (x *Tasknode) GetHttp() string {
-	if x != nil {
-		return x.Http
-	}
-	return ""
-}
-
-func (x *Tasknode) GetRack() string {
-	if x != nil {
-		return x.Rack
-	}
-	return ""
-}
-
-func (x *Tasknode) GetMapSlots() int32 {
-	if x != nil {
-		return x.MapSlots
-	}
-	return 0
-}
-
-func (x *Tasknode) GetReduceSlots() int32 {
-	if x != nil {
-		return x.ReduceSlots
-	}
-	return 0
-}
-
-func (x *Tasknode) GetMapsRunning() int32 {
-	if x != nil {
-		return x.MapsRunning
-	}
-	return 0
-}
-
-func (x *Tasknode) GetReducesRunning() int32 {
-	if x != nil {
-		return x.ReducesRunning
-	}
-	return 0
-}
-
-func (x *Tasknode) GetLastHeartbeat() int64 {
-	if x != nil {
-		return x.LastHeartbeat
-	}
-	return 0
-}
-
-func (x *Tasknode) GetDirectories() []*Report_Heartbeat_Directory {
-	if x != nil {
-		return x.Directories
-	}
-	return nil
-}
-
-func (x *Tasknode) GetLoad() float64 {
-	if x != nil {
-		return x.Load
-	}
-	return 0
-}
-
-func (x *Tasknode) GetAttempts() []string {
-	if x != nil {
-		return x.Attempts
-	}
-	return nil
-}
-
-func (x *Tasknode) GetClockSkew() int64 {
-	if x != nil {
-		return x.ClockSkew
-	}
-	return 0
-}
-
-func (x *Tasknode) GetHosts() []string {
-	if x != nil {
-		return x.Hosts
-	}
-	return nil
-}
-
-func (x *Tasknode) GetDraining() bool {
-	if x != nil {
-		return x.Draining
-	}
-	return false
-}
-
-func (x *Tasknode) GetOutputs() []string {
-	if x != nil {
-		return x.Outputs
-	}
-	return nil
-}
-
-func (x *Tasknode) GetCheckpoints() []string {
-	if x != nil {
-		return x.Checkpoints
-	}
-	return nil
-}
-
-func (x *Tasknode) GetLost() bool {
-	if x != nil {
-		return x.Lost
-	}
-	return false
-}
-
-func (x *Tasknode) GetMemoryMb() int64 {
-	if x != nil {
-		return x.MemoryMb
-	}
-	return 0
-}
-
-func (x *Tasknode) GetMemoryUsedMb() int64 {
-	if x != nil {
-		return x.MemoryUsedMb
-	}
-	return 0
-}
-
-func (x *Tasknode) GetSuspicion() string {
-	if x != nil {
-		return x.Suspicion
-	}
-	return ""
-}
-
-func (x *Tasknode) GetUnhealthy() string {
-	if x != nil {
-		return x.Unhealthy
-	}
-	return ""
-}
-
-func (x *Tasknode) GetDrain() *Tasknode_Drain {
-	if x != nil {
-		return x.Drain
-	}
-	return nil
-}
-
-func (x *Tasknode) GetRunning() []*Tasknode_Running {
-	if x != nil {
-		return x.Running
-	}
-	return nil
-}
-
-func (x *Tasknode) GetStartsByRack() map[string]int64 {
-	if x != nil {
-		return x.StartsByRack
-	}
-	return nil
-}
-
-type ListNodesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Tasknodes     []*Tasknode            `protobuf:"bytes,1,rep,name=tasknodes,proto3" json:"tasknodes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListNodesResponse) Reset() {
-	*x = ListNodesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListNodesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListNodesResponse) ProtoMessage() {}
-
-func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
-func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *ListNodesResponse) GetTasknodes() []*Tasknode {
-	if x != nil {
-		return x.Tasknodes
-	}
-	return nil
-}
-
-type GetNodeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetNodeRequest) Reset() {
-	*x = GetNodeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetNodeRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetNodeRequest) ProtoMessage() {}
-
-func (x *GetNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetNodeRequest.ProtoReflect.Descriptor instead.
-func (*GetNodeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *GetNodeRequest) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-type GetPolicyResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Conf          map[string]string      `protobuf:"bytes,2,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Allocations   *AllocationFile        `protobuf:"bytes,3,opt,name=allocations,proto3" json:"allocations,omitempty"`                 // the file that the masters watch; absent when they watch none
-	Fingerprint   string                 `protobuf:"bytes,4,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`                 // of name and conf, for ChangeRequest.expected
-	LastChange    *PolicyChange          `protobuf:"bytes,5,opt,name=last_change,json=lastChange,proto3" json:"last_change,omitempty"` // the latest change while this master leads; absent when there is none
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetPolicyResponse) Reset() {
-	*x = GetPolicyResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetPolicyResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetPolicyResponse) ProtoMessage() {}
-
-func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
-func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *GetPolicyResponse) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *GetPolicyResponse) GetConf() map[string]string {
-	if x != nil {
-		return x.Conf
-	}
-	return nil
-}
-
-func (x *GetPolicyResponse) GetAllocations() *AllocationFile {
-	if x != nil {
-		return x.Allocations
-	}
-	return nil
-}
-
-func (x *GetPolicyResponse) GetFingerprint() string {
-	if x != nil {
-		return x.Fingerprint
-	}
-	return ""
-}
-
-func (x *GetPolicyResponse) GetLastChange() *PolicyChange {
-	if x != nil {
-		return x.LastChange
-	}
-	return nil
-}
-
-// PolicyChange is a change of the policy that a user has asked for.
-type PolicyChange struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	By            string                 `protobuf:"bytes,1,opt,name=by,proto3" json:"by,omitempty"`
-	Time          int64                  `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"` // ms since the epoch
-	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`  // the policy before it
-	Conf          map[string]string      `protobuf:"bytes,4,rep,name=conf,proto3" json:"conf,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PolicyChange) Reset() {
-	*x = PolicyChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PolicyChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PolicyChange) ProtoMessage() {}
-
-func (x *PolicyChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[30]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PolicyChange.ProtoReflect.Descriptor instead.
-func (*PolicyChange) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
-}
-
-func (x *PolicyChange) GetBy() string {
-	if x != nil {
-		return x.By
-	}
-	return ""
-}
-
-func (x *PolicyChange) GetTime() int64 {
-	if x != nil {
-		return x.Time
-	}
-	return 0
-}
-
-func (x *PolicyChange) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *PolicyChange) GetConf() map[string]string {
-	if x != nil {
-		return x.Conf
-	}
-	return nil
-}
-
-// PolicyPreview says what a policy would do now if it were the policy. Nothing is changed.
-type PolicyPreview struct {
-	state         protoimpl.MessageState      `protogen:"open.v1"`
-	Pools         []*PolicyPreview_Pool       `protobuf:"bytes,1,rep,name=pools,proto3" json:"pools,omitempty"`
-	Preemptions   []*PolicyPreview_Preemption `protobuf:"bytes,2,rep,name=preemptions,proto3" json:"preemptions,omitempty"` // at most 200
-	Preempted     int32                       `protobuf:"varint,3,opt,name=preempted,proto3" json:"preempted,omitempty"`    // number of all of them
-	Started       int32                       `protobuf:"varint,4,opt,name=started,proto3" json:"started,omitempty"`        // tasks that it would start or resume
-	Fingerprint   string                      `protobuf:"bytes,5,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"` // of the present policy
-	Time          int64                       `protobuf:"varint,6,opt,name=time,proto3" json:"time,omitempty"`              // when it was made, ms since the epoch
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PolicyPreview) Reset() {
-	*x = PolicyPreview{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PolicyPreview) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PolicyPreview) ProtoMessage() {}
-
-func (x *PolicyPreview) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PolicyPreview.ProtoReflect.Descriptor instead.
-func (*PolicyPreview) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
-}
-
-func (x *PolicyPreview) GetPools() []*PolicyPreview_Pool {
-	if x != nil {
-		return x.Pools
-	}
-	return nil
-}
-
-func (x *PolicyPreview) GetPreemptions() []*PolicyPreview_Preemption {
-	if x != nil {
-		return x.Preemptions
-	}
-	return nil
-}
-
-func (x *PolicyPreview) GetPreempted() int32 {
-	if x != nil {
-		return x.Preempted
-	}
-	return 0
-}
-
-func (x *PolicyPreview) GetStarted() int32 {
-	if x != nil {
-		return x.Started
-	}
-	return 0
-}
-
-func (x *PolicyPreview) GetFingerprint() string {
-	if x != nil {
-		return x.Fingerprint
-	}
-	return ""
-}
-
-func (x *PolicyPreview) GetTime() int64 {
-	if x != nil {
-		return x.Time
-	}
-	return 0
-}
-
-// AllocationFile is the file of pools that the leading master watches.
-type AllocationFile struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	AppliedTime   int64                  `protobuf:"varint,2,opt,name=applied_time,json=appliedTime,proto3" json:"applied_time,omitempty"` // when this master last applied its content, ms since the epoch; 0 for not yet
-	Problems      []string               `protobuf:"bytes,3,rep,name=problems,proto3" json:"problems,omitempty"`                           // why its present content is not applied; the content before it counts
-	Warnings      []string               `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"`                           // of the content that was applied: settings that are ignored or make little sense
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AllocationFile) Reset() {
-	*x = AllocationFile{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AllocationFile) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AllocationFile) ProtoMessage() {}
-
-func (x *AllocationFile) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AllocationFile.ProtoReflect.Descriptor instead.
-func (*AllocationFile) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *AllocationFile) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *AllocationFile) GetAppliedTime() int64 {
-	if x != nil {
-		return x.AppliedTime
-	}
-	return 0
-}
-
-func (x *AllocationFile) GetProblems() []string {
-	if x != nil {
-		return x.Problems
-	}
-	return nil
-}
-
-func (x *AllocationFile) GetWarnings() []string {
-	if x != nil {
-		return x.Warnings
-	}
-	return nil
-}
-
 // Explanation says why a job, and perhaps one task of it, has or lacks slots. Of a
 // job that is over, it says which slots the job had and how long it waited for
 // them.
@@ -3344,7 +2518,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3356,7 +2530,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[33]
+	mi := &file_internal_wire_hammr_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3369,7 +2543,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Explanation) GetJobId() string {
@@ -3498,215 +2672,6 @@ func (x *Explanation) GetWaitsSince() int64 {
 	return 0
 }
 
-// Queue is a pool of jobs.
-type Queue struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	Name            string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	State           string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`                                 // RUNNING; DRAINING when no more jobs may be submitted to it
-	JobsRunning     int32                  `protobuf:"varint,3,opt,name=jobs_running,json=jobsRunning,proto3" json:"jobs_running,omitempty"` // with a running task
-	JobsWaiting     int32                  `protobuf:"varint,4,opt,name=jobs_waiting,json=jobsWaiting,proto3" json:"jobs_waiting,omitempty"` // others that are not over
-	Running         *Queue_Slots           `protobuf:"bytes,5,opt,name=running,proto3" json:"running,omitempty"`                             // slots that its jobs use
-	Waiting         *Queue_Slots           `protobuf:"bytes,6,opt,name=waiting,proto3" json:"waiting,omitempty"`                             // slots that their tasks wait for
-	HasShares       bool                   `protobuf:"varint,7,opt,name=has_shares,json=hasShares,proto3" json:"has_shares,omitempty"`       // the policy divides the cluster among pools: the fields below have a meaning
-	Weight          float64                `protobuf:"fixed64,8,opt,name=weight,proto3" json:"weight,omitempty"`
-	Min             *Queue_Slots           `protobuf:"bytes,9,opt,name=min,proto3" json:"min,omitempty"`
-	Max             *Queue_Slots           `protobuf:"bytes,10,opt,name=max,proto3" json:"max,omitempty"`                             // -1 for no limit
-	MaxJobs         int32                  `protobuf:"varint,11,opt,name=max_jobs,json=maxJobs,proto3" json:"max_jobs,omitempty"`     // that run at a time; -1 for no limit
-	Order           string                 `protobuf:"bytes,12,opt,name=order,proto3" json:"order,omitempty"`                         // of its jobs
-	MapShare        float64                `protobuf:"fixed64,13,opt,name=map_share,json=mapShare,proto3" json:"map_share,omitempty"` // fair share, slots
-	ReduceShare     float64                `protobuf:"fixed64,14,opt,name=reduce_share,json=reduceShare,proto3" json:"reduce_share,omitempty"`
-	JobsNotRunnable int32                  `protobuf:"varint,15,opt,name=jobs_not_runnable,json=jobsNotRunnable,proto3" json:"jobs_not_runnable,omitempty"` // that may not run yet: their pool or user has too many
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
-}
-
-func (x *Queue) Reset() {
-	*x = Queue{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Queue) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Queue) ProtoMessage() {}
-
-func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Queue.ProtoReflect.Descriptor instead.
-func (*Queue) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *Queue) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Queue) GetState() string {
-	if x != nil {
-		return x.State
-	}
-	return ""
-}
-
-func (x *Queue) GetJobsRunning() int32 {
-	if x != nil {
-		return x.JobsRunning
-	}
-	return 0
-}
-
-func (x *Queue) GetJobsWaiting() int32 {
-	if x != nil {
-		return x.JobsWaiting
-	}
-	return 0
-}
-
-func (x *Queue) GetRunning() *Queue_Slots {
-	if x != nil {
-		return x.Running
-	}
-	return nil
-}
-
-func (x *Queue) GetWaiting() *Queue_Slots {
-	if x != nil {
-		return x.Waiting
-	}
-	return nil
-}
-
-func (x *Queue) GetHasShares() bool {
-	if x != nil {
-		return x.HasShares
-	}
-	return false
-}
-
-func (x *Queue) GetWeight() float64 {
-	if x != nil {
-		return x.Weight
-	}
-	return 0
-}
-
-func (x *Queue) GetMin() *Queue_Slots {
-	if x != nil {
-		return x.Min
-	}
-	return nil
-}
-
-func (x *Queue) GetMax() *Queue_Slots {
-	if x != nil {
-		return x.Max
-	}
-	return nil
-}
-
-func (x *Queue) GetMaxJobs() int32 {
-	if x != nil {
-		return x.MaxJobs
-	}
-	return 0
-}
-
-func (x *Queue) GetOrder() string {
-	if x != nil {
-		return x.Order
-	}
-	return ""
-}
-
-func (x *Queue) GetMapShare() float64 {
-	if x != nil {
-		return x.MapShare
-	}
-	return 0
-}
-
-func (x *Queue) GetReduceShare() float64 {
-	if x != nil {
-		return x.ReduceShare
-	}
-	return 0
-}
-
-func (x *Queue) GetJobsNotRunnable() int32 {
-	if x != nil {
-		return x.JobsNotRunnable
-	}
-	return 0
-}
-
-type ListQueuesResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Policy        string                 `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
-	Queues        []*Queue               `protobuf:"bytes,2,rep,name=queues,proto3" json:"queues,omitempty"` // by name
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListQueuesResponse) Reset() {
-	*x = ListQueuesResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListQueuesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListQueuesResponse) ProtoMessage() {}
-
-func (x *ListQueuesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListQueuesResponse.ProtoReflect.Descriptor instead.
-func (*ListQueuesResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *ListQueuesResponse) GetPolicy() string {
-	if x != nil {
-		return x.Policy
-	}
-	return ""
-}
-
-func (x *ListQueuesResponse) GetQueues() []*Queue {
-	if x != nil {
-		return x.Queues
-	}
-	return nil
-}
-
 type BackupRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -3715,7 +2680,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3727,7 +2692,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[36]
+	mi := &file_internal_wire_hammr_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3740,7 +2705,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{36}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{23}
 }
 
 // BackupChunk is a part of a file in the format of docs/formats/backup.md, of at most 1 MiB.
@@ -3753,7 +2718,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3765,7 +2730,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_wire_hammr_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3778,7 +2743,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{37}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -3788,7 +2753,6 @@ func (x *BackupChunk) GetData() []byte {
 	return nil
 }
 
-// Jobmaster is the service of masters for clients.
 // ReadRequest asks for a document.
 type ReadRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3799,7 +2763,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3811,7 +2775,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_wire_hammr_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3824,7 +2788,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{38}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ReadRequest) GetPath() string {
@@ -3836,14 +2800,14 @@ func (x *ReadRequest) GetPath() string {
 
 type ReadResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Document      []byte                 `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"` // JSON
+	Document      []byte                 `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"` // JSON; of the status of a job, a JobStatus
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReadResponse) Reset() {
 	*x = ReadResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3855,7 +2819,7 @@ func (x *ReadResponse) String() string {
 func (*ReadResponse) ProtoMessage() {}
 
 func (x *ReadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_wire_hammr_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3868,7 +2832,7 @@ func (x *ReadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResponse.ProtoReflect.Descriptor instead.
 func (*ReadResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{39}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ReadResponse) GetDocument() []byte {
@@ -3893,7 +2857,7 @@ type ChangeRequest struct {
 
 func (x *ChangeRequest) Reset() {
 	*x = ChangeRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3905,7 +2869,7 @@ func (x *ChangeRequest) String() string {
 func (*ChangeRequest) ProtoMessage() {}
 
 func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_wire_hammr_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3918,7 +2882,7 @@ func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeRequest.ProtoReflect.Descriptor instead.
 func (*ChangeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{40}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ChangeRequest) GetDo() string {
@@ -3973,7 +2937,7 @@ type ChangeResponse struct {
 
 func (x *ChangeResponse) Reset() {
 	*x = ChangeResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3985,7 +2949,7 @@ func (x *ChangeResponse) String() string {
 func (*ChangeResponse) ProtoMessage() {}
 
 func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_wire_hammr_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3998,7 +2962,7 @@ func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeResponse.ProtoReflect.Descriptor instead.
 func (*ChangeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{41}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ChangeResponse) GetDone() string {
@@ -4033,7 +2997,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4045,7 +3009,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4058,7 +3022,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -4155,7 +3119,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4167,7 +3131,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_wire_hammr_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4180,7 +3144,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{43}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{30}
 }
 
 type FailpointsRequest struct {
@@ -4191,7 +3155,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4203,7 +3167,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4216,7 +3180,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{44}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
 type FailpointsResponse struct {
@@ -4229,7 +3193,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4241,7 +3205,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_wire_hammr_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4254,7 +3218,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -4290,7 +3254,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4302,7 +3266,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_wire_hammr_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4404,7 +3368,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4416,7 +3380,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4449,7 +3413,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4461,7 +3425,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_wire_hammr_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4503,7 +3467,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4515,7 +3479,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4556,7 +3520,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4568,7 +3532,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4609,7 +3573,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4621,7 +3585,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4653,7 +3617,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4665,7 +3629,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4705,7 +3669,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4717,7 +3681,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4792,7 +3756,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4804,7 +3768,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4838,7 +3802,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4850,7 +3814,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4884,7 +3848,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4896,7 +3860,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4935,7 +3899,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4947,7 +3911,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5009,7 +3973,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5021,7 +3985,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5065,7 +4029,7 @@ type Order_Directories struct {
 
 func (x *Order_Directories) Reset() {
 	*x = Order_Directories{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5077,7 +4041,7 @@ func (x *Order_Directories) String() string {
 func (*Order_Directories) ProtoMessage() {}
 
 func (x *Order_Directories) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5132,7 +4096,7 @@ type Order_Admission struct {
 
 func (x *Order_Admission) Reset() {
 	*x = Order_Admission{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5144,7 +4108,7 @@ func (x *Order_Admission) String() string {
 func (*Order_Admission) ProtoMessage() {}
 
 func (x *Order_Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5176,7 +4140,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5188,7 +4152,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5215,7 +4179,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5227,7 +4191,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[65]
+	mi := &file_internal_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5271,7 +4235,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5283,7 +4247,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[66]
+	mi := &file_internal_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5405,7 +4369,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5417,7 +4381,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[67]
+	mi := &file_internal_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5483,7 +4447,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5495,7 +4459,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[68]
+	mi := &file_internal_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5523,7 +4487,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5535,7 +4499,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[69]
+	mi := &file_internal_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5578,7 +4542,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5590,7 +4554,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[70]
+	mi := &file_internal_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5644,7 +4608,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5656,7 +4620,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5691,7 +4655,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5703,7 +4667,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5760,7 +4724,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5772,7 +4736,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[73]
+	mi := &file_internal_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5838,7 +4802,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5850,7 +4814,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[74]
+	mi := &file_internal_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5916,7 +4880,7 @@ type Info_LeadChange struct {
 
 func (x *Info_LeadChange) Reset() {
 	*x = Info_LeadChange{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5928,7 +4892,7 @@ func (x *Info_LeadChange) String() string {
 func (*Info_LeadChange) ProtoMessage() {}
 
 func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[75]
+	mi := &file_internal_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5986,550 +4950,6 @@ func (x *Info_LeadChange) GetCause() string {
 	return ""
 }
 
-// Drain is how far a draining is.
-type Tasknode_Drain struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
-	Since         int64                    `protobuf:"varint,1,opt,name=since,proto3" json:"since,omitempty"`       // ms since the epoch; figures begin then
-	Partly        bool                     `protobuf:"varint,2,opt,name=partly,proto3" json:"partly,omitempty"`     // it began before: the answering master has not seen its begin
-	Deadline      int64                    `protobuf:"varint,3,opt,name=deadline,proto3" json:"deadline,omitempty"` // ms since the epoch, 0 for none
-	Start         *Tasknode_Drain_Counts   `protobuf:"bytes,4,opt,name=start,proto3" json:"start,omitempty"`        // at since
-	Left          *Tasknode_Drain_Counts   `protobuf:"bytes,5,opt,name=left,proto3" json:"left,omitempty"`
-	Moved         int64                    `protobuf:"varint,6,opt,name=moved,proto3" json:"moved,omitempty"` // outputs and checkpoints, since then
-	MovedBytes    int64                    `protobuf:"varint,7,opt,name=moved_bytes,json=movedBytes,proto3" json:"moved_bytes,omitempty"`
-	RecentMoved   int64                    `protobuf:"varint,8,opt,name=recent_moved,json=recentMoved,proto3" json:"recent_moved,omitempty"` // in the last recent_millis
-	RecentBytes   int64                    `protobuf:"varint,9,opt,name=recent_bytes,json=recentBytes,proto3" json:"recent_bytes,omitempty"`
-	RecentMillis  int64                    `protobuf:"varint,10,opt,name=recent_millis,json=recentMillis,proto3" json:"recent_millis,omitempty"`
-	Targets       []*Tasknode_Drain_Target `protobuf:"bytes,11,rep,name=targets,proto3" json:"targets,omitempty"` // most bytes first
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Tasknode_Drain) Reset() {
-	*x = Tasknode_Drain{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Tasknode_Drain) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Tasknode_Drain) ProtoMessage() {}
-
-func (x *Tasknode_Drain) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[76]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Tasknode_Drain.ProtoReflect.Descriptor instead.
-func (*Tasknode_Drain) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26, 0}
-}
-
-func (x *Tasknode_Drain) GetSince() int64 {
-	if x != nil {
-		return x.Since
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain) GetPartly() bool {
-	if x != nil {
-		return x.Partly
-	}
-	return false
-}
-
-func (x *Tasknode_Drain) GetDeadline() int64 {
-	if x != nil {
-		return x.Deadline
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain) GetStart() *Tasknode_Drain_Counts {
-	if x != nil {
-		return x.Start
-	}
-	return nil
-}
-
-func (x *Tasknode_Drain) GetLeft() *Tasknode_Drain_Counts {
-	if x != nil {
-		return x.Left
-	}
-	return nil
-}
-
-func (x *Tasknode_Drain) GetMoved() int64 {
-	if x != nil {
-		return x.Moved
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain) GetMovedBytes() int64 {
-	if x != nil {
-		return x.MovedBytes
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain) GetRecentMoved() int64 {
-	if x != nil {
-		return x.RecentMoved
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain) GetRecentBytes() int64 {
-	if x != nil {
-		return x.RecentBytes
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain) GetRecentMillis() int64 {
-	if x != nil {
-		return x.RecentMillis
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain) GetTargets() []*Tasknode_Drain_Target {
-	if x != nil {
-		return x.Targets
-	}
-	return nil
-}
-
-// Running is what an attempt does. Only GetNode has it.
-type Tasknode_Running struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AttemptId     string                 `protobuf:"bytes,1,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
-	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
-	StartTime     int64                  `protobuf:"varint,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	Progress      float64                `protobuf:"fixed64,4,opt,name=progress,proto3" json:"progress,omitempty"` // 0 to 1, as last reported
-	Phase         string                 `protobuf:"bytes,5,opt,name=phase,proto3" json:"phase,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Tasknode_Running) Reset() {
-	*x = Tasknode_Running{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Tasknode_Running) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Tasknode_Running) ProtoMessage() {}
-
-func (x *Tasknode_Running) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[77]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Tasknode_Running.ProtoReflect.Descriptor instead.
-func (*Tasknode_Running) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26, 1}
-}
-
-func (x *Tasknode_Running) GetAttemptId() string {
-	if x != nil {
-		return x.AttemptId
-	}
-	return ""
-}
-
-func (x *Tasknode_Running) GetState() string {
-	if x != nil {
-		return x.State
-	}
-	return ""
-}
-
-func (x *Tasknode_Running) GetStartTime() int64 {
-	if x != nil {
-		return x.StartTime
-	}
-	return 0
-}
-
-func (x *Tasknode_Running) GetProgress() float64 {
-	if x != nil {
-		return x.Progress
-	}
-	return 0
-}
-
-func (x *Tasknode_Running) GetPhase() string {
-	if x != nil {
-		return x.Phase
-	}
-	return ""
-}
-
-// Counts are what has to leave the tasknode.
-type Tasknode_Drain_Counts struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Attempts      int64                  `protobuf:"varint,1,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	Outputs       int64                  `protobuf:"varint,2,opt,name=outputs,proto3" json:"outputs,omitempty"`
-	Checkpoints   int64                  `protobuf:"varint,3,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
-	Bytes         int64                  `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"` // of outputs and checkpoints
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Tasknode_Drain_Counts) Reset() {
-	*x = Tasknode_Drain_Counts{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Tasknode_Drain_Counts) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Tasknode_Drain_Counts) ProtoMessage() {}
-
-func (x *Tasknode_Drain_Counts) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[79]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Tasknode_Drain_Counts.ProtoReflect.Descriptor instead.
-func (*Tasknode_Drain_Counts) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26, 0, 0}
-}
-
-func (x *Tasknode_Drain_Counts) GetAttempts() int64 {
-	if x != nil {
-		return x.Attempts
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain_Counts) GetOutputs() int64 {
-	if x != nil {
-		return x.Outputs
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain_Counts) GetCheckpoints() int64 {
-	if x != nil {
-		return x.Checkpoints
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain_Counts) GetBytes() int64 {
-	if x != nil {
-		return x.Bytes
-	}
-	return 0
-}
-
-// Target is a tasknode to which outputs and checkpoints were moved.
-type Tasknode_Drain_Target struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Moved         int64                  `protobuf:"varint,2,opt,name=moved,proto3" json:"moved,omitempty"`
-	Bytes         int64                  `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Tasknode_Drain_Target) Reset() {
-	*x = Tasknode_Drain_Target{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Tasknode_Drain_Target) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Tasknode_Drain_Target) ProtoMessage() {}
-
-func (x *Tasknode_Drain_Target) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[80]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Tasknode_Drain_Target.ProtoReflect.Descriptor instead.
-func (*Tasknode_Drain_Target) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{26, 0, 1}
-}
-
-func (x *Tasknode_Drain_Target) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Tasknode_Drain_Target) GetMoved() int64 {
-	if x != nil {
-		return x.Moved
-	}
-	return 0
-}
-
-func (x *Tasknode_Drain_Target) GetBytes() int64 {
-	if x != nil {
-		return x.Bytes
-	}
-	return 0
-}
-
-type PolicyPreview_Share struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Map           float64                `protobuf:"fixed64,1,opt,name=map,proto3" json:"map,omitempty"`
-	Reduce        float64                `protobuf:"fixed64,2,opt,name=reduce,proto3" json:"reduce,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PolicyPreview_Share) Reset() {
-	*x = PolicyPreview_Share{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PolicyPreview_Share) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PolicyPreview_Share) ProtoMessage() {}
-
-func (x *PolicyPreview_Share) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[83]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PolicyPreview_Share.ProtoReflect.Descriptor instead.
-func (*PolicyPreview_Share) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31, 0}
-}
-
-func (x *PolicyPreview_Share) GetMap() float64 {
-	if x != nil {
-		return x.Map
-	}
-	return 0
-}
-
-func (x *PolicyPreview_Share) GetReduce() float64 {
-	if x != nil {
-		return x.Reduce
-	}
-	return 0
-}
-
-type PolicyPreview_Pool struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Running       *Queue_Slots           `protobuf:"bytes,2,opt,name=running,proto3" json:"running,omitempty"`
-	Before        *PolicyPreview_Share   `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"` // fair share under the present policy; absent when it has no shares
-	After         *PolicyPreview_Share   `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PolicyPreview_Pool) Reset() {
-	*x = PolicyPreview_Pool{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PolicyPreview_Pool) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PolicyPreview_Pool) ProtoMessage() {}
-
-func (x *PolicyPreview_Pool) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[84]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PolicyPreview_Pool.ProtoReflect.Descriptor instead.
-func (*PolicyPreview_Pool) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31, 1}
-}
-
-func (x *PolicyPreview_Pool) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *PolicyPreview_Pool) GetRunning() *Queue_Slots {
-	if x != nil {
-		return x.Running
-	}
-	return nil
-}
-
-func (x *PolicyPreview_Pool) GetBefore() *PolicyPreview_Share {
-	if x != nil {
-		return x.Before
-	}
-	return nil
-}
-
-func (x *PolicyPreview_Pool) GetAfter() *PolicyPreview_Share {
-	if x != nil {
-		return x.After
-	}
-	return nil
-}
-
-type PolicyPreview_Preemption struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Attempt       string                 `protobuf:"bytes,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Job           string                 `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
-	Pool          string                 `protobuf:"bytes,3,opt,name=pool,proto3" json:"pool,omitempty"`
-	Machine       string                 `protobuf:"bytes,4,opt,name=machine,proto3" json:"machine,omitempty"`
-	Slot          string                 `protobuf:"bytes,5,opt,name=slot,proto3" json:"slot,omitempty"` // map or reduce
-	Mode          string                 `protobuf:"bytes,6,opt,name=mode,proto3" json:"mode,omitempty"`
-	Cause         string                 `protobuf:"bytes,7,opt,name=cause,proto3" json:"cause,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PolicyPreview_Preemption) Reset() {
-	*x = PolicyPreview_Preemption{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PolicyPreview_Preemption) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PolicyPreview_Preemption) ProtoMessage() {}
-
-func (x *PolicyPreview_Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[85]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PolicyPreview_Preemption.ProtoReflect.Descriptor instead.
-func (*PolicyPreview_Preemption) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{31, 2}
-}
-
-func (x *PolicyPreview_Preemption) GetAttempt() string {
-	if x != nil {
-		return x.Attempt
-	}
-	return ""
-}
-
-func (x *PolicyPreview_Preemption) GetJob() string {
-	if x != nil {
-		return x.Job
-	}
-	return ""
-}
-
-func (x *PolicyPreview_Preemption) GetPool() string {
-	if x != nil {
-		return x.Pool
-	}
-	return ""
-}
-
-func (x *PolicyPreview_Preemption) GetMachine() string {
-	if x != nil {
-		return x.Machine
-	}
-	return ""
-}
-
-func (x *PolicyPreview_Preemption) GetSlot() string {
-	if x != nil {
-		return x.Slot
-	}
-	return ""
-}
-
-func (x *PolicyPreview_Preemption) GetMode() string {
-	if x != nil {
-		return x.Mode
-	}
-	return ""
-}
-
-func (x *PolicyPreview_Preemption) GetCause() string {
-	if x != nil {
-		return x.Cause
-	}
-	return ""
-}
-
 // Detail is something that the policy knows about the job.
 type Explanation_Detail struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -6541,7 +4961,7 @@ type Explanation_Detail struct {
 
 func (x *Explanation_Detail) Reset() {
 	*x = Explanation_Detail{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6553,7 +4973,7 @@ func (x *Explanation_Detail) String() string {
 func (*Explanation_Detail) ProtoMessage() {}
 
 func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[86]
+	mi := &file_internal_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6566,7 +4986,7 @@ func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Detail.ProtoReflect.Descriptor instead.
 func (*Explanation_Detail) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22, 0}
 }
 
 func (x *Explanation_Detail) GetName() string {
@@ -6608,7 +5028,7 @@ type Explanation_Stage struct {
 
 func (x *Explanation_Stage) Reset() {
 	*x = Explanation_Stage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6620,7 +5040,7 @@ func (x *Explanation_Stage) String() string {
 func (*Explanation_Stage) ProtoMessage() {}
 
 func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[87]
+	mi := &file_internal_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6633,7 +5053,7 @@ func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
 func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 1}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22, 1}
 }
 
 func (x *Explanation_Stage) GetName() string {
@@ -6772,7 +5192,7 @@ type Explanation_Usage struct {
 
 func (x *Explanation_Usage) Reset() {
 	*x = Explanation_Usage{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6784,7 +5204,7 @@ func (x *Explanation_Usage) String() string {
 func (*Explanation_Usage) ProtoMessage() {}
 
 func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[88]
+	mi := &file_internal_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6797,7 +5217,7 @@ func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Usage.ProtoReflect.Descriptor instead.
 func (*Explanation_Usage) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 2}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22, 2}
 }
 
 func (x *Explanation_Usage) GetMapSlots() int32 {
@@ -6868,7 +5288,7 @@ type Explanation_Machine struct {
 
 func (x *Explanation_Machine) Reset() {
 	*x = Explanation_Machine{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6880,7 +5300,7 @@ func (x *Explanation_Machine) String() string {
 func (*Explanation_Machine) ProtoMessage() {}
 
 func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[89]
+	mi := &file_internal_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6893,7 +5313,7 @@ func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Machine.ProtoReflect.Descriptor instead.
 func (*Explanation_Machine) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 3}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22, 3}
 }
 
 func (x *Explanation_Machine) GetName() string {
@@ -6933,7 +5353,7 @@ type Explanation_Attempt struct {
 
 func (x *Explanation_Attempt) Reset() {
 	*x = Explanation_Attempt{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6945,7 +5365,7 @@ func (x *Explanation_Attempt) String() string {
 func (*Explanation_Attempt) ProtoMessage() {}
 
 func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[90]
+	mi := &file_internal_wire_hammr_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6958,7 +5378,7 @@ func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
 func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 4}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22, 4}
 }
 
 func (x *Explanation_Attempt) GetId() string {
@@ -7027,7 +5447,7 @@ type Explanation_Candidate struct {
 
 func (x *Explanation_Candidate) Reset() {
 	*x = Explanation_Candidate{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7039,7 +5459,7 @@ func (x *Explanation_Candidate) String() string {
 func (*Explanation_Candidate) ProtoMessage() {}
 
 func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[91]
+	mi := &file_internal_wire_hammr_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7052,7 +5472,7 @@ func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Candidate.ProtoReflect.Descriptor instead.
 func (*Explanation_Candidate) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 5}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22, 5}
 }
 
 func (x *Explanation_Candidate) GetMachine() string {
@@ -7120,7 +5540,7 @@ type Explanation_Task struct {
 
 func (x *Explanation_Task) Reset() {
 	*x = Explanation_Task{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7132,7 +5552,7 @@ func (x *Explanation_Task) String() string {
 func (*Explanation_Task) ProtoMessage() {}
 
 func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[92]
+	mi := &file_internal_wire_hammr_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7145,7 +5565,7 @@ func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
 func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{33, 6}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{22, 6}
 }
 
 func (x *Explanation_Task) GetId() string {
@@ -7204,58 +5624,6 @@ func (x *Explanation_Task) GetClasses() []string {
 	return nil
 }
 
-type Queue_Slots struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Map           int32                  `protobuf:"varint,1,opt,name=map,proto3" json:"map,omitempty"`
-	Reduce        int32                  `protobuf:"varint,2,opt,name=reduce,proto3" json:"reduce,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Queue_Slots) Reset() {
-	*x = Queue_Slots{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Queue_Slots) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Queue_Slots) ProtoMessage() {}
-
-func (x *Queue_Slots) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[93]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Queue_Slots.ProtoReflect.Descriptor instead.
-func (*Queue_Slots) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{34, 0}
-}
-
-func (x *Queue_Slots) GetMap() int32 {
-	if x != nil {
-		return x.Map
-	}
-	return 0
-}
-
-func (x *Queue_Slots) GetReduce() int32 {
-	if x != nil {
-		return x.Reduce
-	}
-	return 0
-}
-
 type InjectRequest_Failpoint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -7266,7 +5634,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7278,7 +5646,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[95]
+	mi := &file_internal_wire_hammr_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7291,7 +5659,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{42, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{29, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -7318,7 +5686,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -7330,7 +5698,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_wire_hammr_proto_msgTypes[96]
+	mi := &file_internal_wire_hammr_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -7343,7 +5711,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{45, 0}
+	return file_internal_wire_hammr_proto_rawDescGZIP(), []int{32, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -7725,132 +6093,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\vKillRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05cause\x18\x02 \x01(\tR\x05cause\"\x0e\n" +
-	"\fKillResponse\"9\n" +
-	"\x0fListJobsRequest\x12\x10\n" +
-	"\x03all\x18\x01 \x01(\bR\x03all\x12\x14\n" +
-	"\x05since\x18\x02 \x01(\x03R\x05since\";\n" +
-	"\x10ListJobsResponse\x12'\n" +
-	"\x04jobs\x18\x01 \x03(\v2\x13.hammr.v1.JobStatusR\x04jobs\"9\n" +
-	"\n" +
-	"JobRequest\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
-	"\x05tasks\x18\x02 \x01(\bR\x05tasks\"$\n" +
-	"\x10ListNodesRequest\x12\x10\n" +
-	"\x03all\x18\x01 \x01(\bR\x03all\"\xa5\r\n" +
-	"\bTasknode\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
-	"\aaddress\x18\x03 \x01(\tR\aaddress\x12\x12\n" +
-	"\x04http\x18\x04 \x01(\tR\x04http\x12\x12\n" +
-	"\x04rack\x18\x05 \x01(\tR\x04rack\x12\x1b\n" +
-	"\tmap_slots\x18\x06 \x01(\x05R\bmapSlots\x12!\n" +
-	"\freduce_slots\x18\a \x01(\x05R\vreduceSlots\x12!\n" +
-	"\fmaps_running\x18\b \x01(\x05R\vmapsRunning\x12'\n" +
-	"\x0freduces_running\x18\t \x01(\x05R\x0ereducesRunning\x12%\n" +
-	"\x0elast_heartbeat\x18\n" +
-	" \x01(\x03R\rlastHeartbeat\x12F\n" +
-	"\vdirectories\x18\v \x03(\v2$.hammr.v1.Report.Heartbeat.DirectoryR\vdirectories\x12\x12\n" +
-	"\x04load\x18\f \x01(\x01R\x04load\x12\x1a\n" +
-	"\battempts\x18\r \x03(\tR\battempts\x12\x1d\n" +
-	"\n" +
-	"clock_skew\x18\x0e \x01(\x03R\tclockSkew\x12\x14\n" +
-	"\x05hosts\x18\x0f \x03(\tR\x05hosts\x12\x1a\n" +
-	"\bdraining\x18\x10 \x01(\bR\bdraining\x12\x18\n" +
-	"\aoutputs\x18\x11 \x03(\tR\aoutputs\x12 \n" +
-	"\vcheckpoints\x18\x12 \x03(\tR\vcheckpoints\x12\x12\n" +
-	"\x04lost\x18\x13 \x01(\bR\x04lost\x12\x1b\n" +
-	"\tmemory_mb\x18\x14 \x01(\x03R\bmemoryMb\x12$\n" +
-	"\x0ememory_used_mb\x18\x15 \x01(\x03R\fmemoryUsedMb\x12\x1c\n" +
-	"\tsuspicion\x18\x16 \x01(\tR\tsuspicion\x12\x1c\n" +
-	"\tunhealthy\x18\x19 \x01(\tR\tunhealthy\x12.\n" +
-	"\x05drain\x18\x1a \x01(\v2\x18.hammr.v1.Tasknode.DrainR\x05drain\x124\n" +
-	"\arunning\x18\x1b \x03(\v2\x1a.hammr.v1.Tasknode.RunningR\arunning\x12J\n" +
-	"\x0estarts_by_rack\x18\x1c \x03(\v2$.hammr.v1.Tasknode.StartsByRackEntryR\fstartsByRack\x1a\xdc\x04\n" +
-	"\x05Drain\x12\x14\n" +
-	"\x05since\x18\x01 \x01(\x03R\x05since\x12\x16\n" +
-	"\x06partly\x18\x02 \x01(\bR\x06partly\x12\x1a\n" +
-	"\bdeadline\x18\x03 \x01(\x03R\bdeadline\x125\n" +
-	"\x05start\x18\x04 \x01(\v2\x1f.hammr.v1.Tasknode.Drain.CountsR\x05start\x123\n" +
-	"\x04left\x18\x05 \x01(\v2\x1f.hammr.v1.Tasknode.Drain.CountsR\x04left\x12\x14\n" +
-	"\x05moved\x18\x06 \x01(\x03R\x05moved\x12\x1f\n" +
-	"\vmoved_bytes\x18\a \x01(\x03R\n" +
-	"movedBytes\x12!\n" +
-	"\frecent_moved\x18\b \x01(\x03R\vrecentMoved\x12!\n" +
-	"\frecent_bytes\x18\t \x01(\x03R\vrecentBytes\x12#\n" +
-	"\rrecent_millis\x18\n" +
-	" \x01(\x03R\frecentMillis\x129\n" +
-	"\atargets\x18\v \x03(\v2\x1f.hammr.v1.Tasknode.Drain.TargetR\atargets\x1av\n" +
-	"\x06Counts\x12\x1a\n" +
-	"\battempts\x18\x01 \x01(\x03R\battempts\x12\x18\n" +
-	"\aoutputs\x18\x02 \x01(\x03R\aoutputs\x12 \n" +
-	"\vcheckpoints\x18\x03 \x01(\x03R\vcheckpoints\x12\x14\n" +
-	"\x05bytes\x18\x04 \x01(\x03R\x05bytes\x1aH\n" +
-	"\x06Target\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05moved\x18\x02 \x01(\x03R\x05moved\x12\x14\n" +
-	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\x1a\x8f\x01\n" +
-	"\aRunning\x12\x1d\n" +
-	"\n" +
-	"attempt_id\x18\x01 \x01(\tR\tattemptId\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\x12\x1d\n" +
-	"\n" +
-	"start_time\x18\x03 \x01(\x03R\tstartTime\x12\x1a\n" +
-	"\bprogress\x18\x04 \x01(\x01R\bprogress\x12\x14\n" +
-	"\x05phase\x18\x05 \x01(\tR\x05phase\x1a?\n" +
-	"\x11StartsByRackEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"E\n" +
-	"\x11ListNodesResponse\x120\n" +
-	"\ttasknodes\x18\x01 \x03(\v2\x12.hammr.v1.TasknodeR\ttasknodes\"$\n" +
-	"\x0eGetNodeRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"\xb2\x02\n" +
-	"\x11GetPolicyResponse\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x129\n" +
-	"\x04conf\x18\x02 \x03(\v2%.hammr.v1.GetPolicyResponse.ConfEntryR\x04conf\x12:\n" +
-	"\vallocations\x18\x03 \x01(\v2\x18.hammr.v1.AllocationFileR\vallocations\x12 \n" +
-	"\vfingerprint\x18\x04 \x01(\tR\vfingerprint\x127\n" +
-	"\vlast_change\x18\x05 \x01(\v2\x16.hammr.v1.PolicyChangeR\n" +
-	"lastChange\x1a7\n" +
-	"\tConfEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xb5\x01\n" +
-	"\fPolicyChange\x12\x0e\n" +
-	"\x02by\x18\x01 \x01(\tR\x02by\x12\x12\n" +
-	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\x124\n" +
-	"\x04conf\x18\x04 \x03(\v2 .hammr.v1.PolicyChange.ConfEntryR\x04conf\x1a7\n" +
-	"\tConfEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8b\x05\n" +
-	"\rPolicyPreview\x122\n" +
-	"\x05pools\x18\x01 \x03(\v2\x1c.hammr.v1.PolicyPreview.PoolR\x05pools\x12D\n" +
-	"\vpreemptions\x18\x02 \x03(\v2\".hammr.v1.PolicyPreview.PreemptionR\vpreemptions\x12\x1c\n" +
-	"\tpreempted\x18\x03 \x01(\x05R\tpreempted\x12\x18\n" +
-	"\astarted\x18\x04 \x01(\x05R\astarted\x12 \n" +
-	"\vfingerprint\x18\x05 \x01(\tR\vfingerprint\x12\x12\n" +
-	"\x04time\x18\x06 \x01(\x03R\x04time\x1a1\n" +
-	"\x05Share\x12\x10\n" +
-	"\x03map\x18\x01 \x01(\x01R\x03map\x12\x16\n" +
-	"\x06reduce\x18\x02 \x01(\x01R\x06reduce\x1a\xb7\x01\n" +
-	"\x04Pool\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12/\n" +
-	"\arunning\x18\x02 \x01(\v2\x15.hammr.v1.Queue.SlotsR\arunning\x125\n" +
-	"\x06before\x18\x03 \x01(\v2\x1d.hammr.v1.PolicyPreview.ShareR\x06before\x123\n" +
-	"\x05after\x18\x04 \x01(\v2\x1d.hammr.v1.PolicyPreview.ShareR\x05after\x1a\xa4\x01\n" +
-	"\n" +
-	"Preemption\x12\x18\n" +
-	"\aattempt\x18\x01 \x01(\tR\aattempt\x12\x10\n" +
-	"\x03job\x18\x02 \x01(\tR\x03job\x12\x12\n" +
-	"\x04pool\x18\x03 \x01(\tR\x04pool\x12\x18\n" +
-	"\amachine\x18\x04 \x01(\tR\amachine\x12\x12\n" +
-	"\x04slot\x18\x05 \x01(\tR\x04slot\x12\x12\n" +
-	"\x04mode\x18\x06 \x01(\tR\x04mode\x12\x14\n" +
-	"\x05cause\x18\a \x01(\tR\x05cause\"\x7f\n" +
-	"\x0eAllocationFile\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12!\n" +
-	"\fapplied_time\x18\x02 \x01(\x03R\vappliedTime\x12\x1a\n" +
-	"\bproblems\x18\x03 \x03(\tR\bproblems\x12\x1a\n" +
-	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"\xb8\x11\n" +
+	"\fKillResponse\"\xb8\x11\n" +
 	"\vExplanation\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -7940,31 +6183,7 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"candidates\x12\x1b\n" +
 	"\tfailed_on\x18\x06 \x03(\tR\bfailedOn\x129\n" +
 	"\battempts\x18\a \x03(\v2\x1d.hammr.v1.Explanation.AttemptR\battempts\x12\x18\n" +
-	"\aclasses\x18\b \x03(\tR\aclasses\"\xb2\x04\n" +
-	"\x05Queue\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\x12!\n" +
-	"\fjobs_running\x18\x03 \x01(\x05R\vjobsRunning\x12!\n" +
-	"\fjobs_waiting\x18\x04 \x01(\x05R\vjobsWaiting\x12/\n" +
-	"\arunning\x18\x05 \x01(\v2\x15.hammr.v1.Queue.SlotsR\arunning\x12/\n" +
-	"\awaiting\x18\x06 \x01(\v2\x15.hammr.v1.Queue.SlotsR\awaiting\x12\x1d\n" +
-	"\n" +
-	"has_shares\x18\a \x01(\bR\thasShares\x12\x16\n" +
-	"\x06weight\x18\b \x01(\x01R\x06weight\x12'\n" +
-	"\x03min\x18\t \x01(\v2\x15.hammr.v1.Queue.SlotsR\x03min\x12'\n" +
-	"\x03max\x18\n" +
-	" \x01(\v2\x15.hammr.v1.Queue.SlotsR\x03max\x12\x19\n" +
-	"\bmax_jobs\x18\v \x01(\x05R\amaxJobs\x12\x14\n" +
-	"\x05order\x18\f \x01(\tR\x05order\x12\x1b\n" +
-	"\tmap_share\x18\r \x01(\x01R\bmapShare\x12!\n" +
-	"\freduce_share\x18\x0e \x01(\x01R\vreduceShare\x12*\n" +
-	"\x11jobs_not_runnable\x18\x0f \x01(\x05R\x0fjobsNotRunnable\x1a1\n" +
-	"\x05Slots\x12\x10\n" +
-	"\x03map\x18\x01 \x01(\x05R\x03map\x12\x16\n" +
-	"\x06reduce\x18\x02 \x01(\x05R\x06reduce\"U\n" +
-	"\x12ListQueuesResponse\x12\x16\n" +
-	"\x06policy\x18\x01 \x01(\tR\x06policy\x12'\n" +
-	"\x06queues\x18\x02 \x03(\v2\x0f.hammr.v1.QueueR\x06queues\"\x0f\n" +
+	"\aclasses\x18\b \x03(\tR\aclasses\"\x0f\n" +
 	"\rBackupRequest\"!\n" +
 	"\vBackupChunk\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\"!\n" +
@@ -8030,18 +6249,14 @@ const file_internal_wire_hammr_proto_rawDesc = "" +
 	"\x11ATTEMPT_SUCCEEDED\x10\x02\x12\x12\n" +
 	"\x0eATTEMPT_FAILED\x10\x03\x12\x12\n" +
 	"\x0eATTEMPT_KILLED\x10\x04\x12\x15\n" +
-	"\x11ATTEMPT_PREEMPTED\x10\x052\x91\x05\n" +
+	"\x11ATTEMPT_PREEMPTED\x10\x052\x9a\x03\n" +
 	"\tJobmaster\x120\n" +
 	"\aGetInfo\x12\x15.hammr.v1.InfoRequest\x1a\x0e.hammr.v1.Info\x12;\n" +
 	"\x06Submit\x12\x17.hammr.v1.SubmitRequest\x1a\x18.hammr.v1.SubmitResponse\x127\n" +
-	"\x06Follow\x12\x16.hammr.v1.WatchRequest\x1a\x13.hammr.v1.JobStatus0\x01\x123\n" +
-	"\x06GetJob\x12\x14.hammr.v1.JobRequest\x1a\x13.hammr.v1.JobStatus\x125\n" +
+	"\x06Follow\x12\x16.hammr.v1.WatchRequest\x1a\x13.hammr.v1.JobStatus0\x01\x125\n" +
 	"\x04Kill\x12\x15.hammr.v1.KillRequest\x1a\x16.hammr.v1.KillResponse\x125\n" +
 	"\x04Read\x12\x15.hammr.v1.ReadRequest\x1a\x16.hammr.v1.ReadResponse\x12;\n" +
-	"\x06Change\x12\x17.hammr.v1.ChangeRequest\x1a\x18.hammr.v1.ChangeResponse\x12A\n" +
-	"\bListJobs\x12\x19.hammr.v1.ListJobsRequest\x1a\x1a.hammr.v1.ListJobsResponse\x12D\n" +
-	"\tListNodes\x12\x1a.hammr.v1.ListNodesRequest\x1a\x1b.hammr.v1.ListNodesResponse\x127\n" +
-	"\aGetNode\x12\x18.hammr.v1.GetNodeRequest\x1a\x12.hammr.v1.Tasknode\x12:\n" +
+	"\x06Change\x12\x17.hammr.v1.ChangeRequest\x1a\x18.hammr.v1.ChangeResponse\x12:\n" +
 	"\x06Backup\x12\x17.hammr.v1.BackupRequest\x1a\x15.hammr.v1.BackupChunk0\x012=\n" +
 	"\tTasknodes\x120\n" +
 	"\x06Attend\x12\x10.hammr.v1.Report\x1a\x10.hammr.v1.Orders(\x010\x012\x8e\x01\n" +
@@ -8063,7 +6278,7 @@ func file_internal_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 97)
+var file_internal_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 73)
 var file_internal_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                       // 0: hammr.v1.JobState
 	(TaskState)(0),                      // 1: hammr.v1.TaskState
@@ -8091,223 +6306,168 @@ var file_internal_wire_hammr_proto_goTypes = []any{
 	(*WatchRequest)(nil),                // 23: hammr.v1.WatchRequest
 	(*KillRequest)(nil),                 // 24: hammr.v1.KillRequest
 	(*KillResponse)(nil),                // 25: hammr.v1.KillResponse
-	(*ListJobsRequest)(nil),             // 26: hammr.v1.ListJobsRequest
-	(*ListJobsResponse)(nil),            // 27: hammr.v1.ListJobsResponse
-	(*JobRequest)(nil),                  // 28: hammr.v1.JobRequest
-	(*ListNodesRequest)(nil),            // 29: hammr.v1.ListNodesRequest
-	(*Tasknode)(nil),                    // 30: hammr.v1.Tasknode
-	(*ListNodesResponse)(nil),           // 31: hammr.v1.ListNodesResponse
-	(*GetNodeRequest)(nil),              // 32: hammr.v1.GetNodeRequest
-	(*GetPolicyResponse)(nil),           // 33: hammr.v1.GetPolicyResponse
-	(*PolicyChange)(nil),                // 34: hammr.v1.PolicyChange
-	(*PolicyPreview)(nil),               // 35: hammr.v1.PolicyPreview
-	(*AllocationFile)(nil),              // 36: hammr.v1.AllocationFile
-	(*Explanation)(nil),                 // 37: hammr.v1.Explanation
-	(*Queue)(nil),                       // 38: hammr.v1.Queue
-	(*ListQueuesResponse)(nil),          // 39: hammr.v1.ListQueuesResponse
-	(*BackupRequest)(nil),               // 40: hammr.v1.BackupRequest
-	(*BackupChunk)(nil),                 // 41: hammr.v1.BackupChunk
-	(*ReadRequest)(nil),                 // 42: hammr.v1.ReadRequest
-	(*ReadResponse)(nil),                // 43: hammr.v1.ReadResponse
-	(*ChangeRequest)(nil),               // 44: hammr.v1.ChangeRequest
-	(*ChangeResponse)(nil),              // 45: hammr.v1.ChangeResponse
-	(*InjectRequest)(nil),               // 46: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),              // 47: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),           // 48: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),          // 49: hammr.v1.FailpointsResponse
-	nil,                                 // 50: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                 // 51: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),          // 52: hammr.v1.TaskStatus.Attempt
-	nil,                                 // 53: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),          // 54: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),           // 55: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),       // 56: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),        // 57: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),        // 58: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),         // 59: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),               // 60: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),             // 61: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),           // 62: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),          // 63: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),            // 64: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),              // 65: hammr.v1.Order.DropCopy
-	(*Order_Directories)(nil),           // 66: hammr.v1.Order.Directories
-	(*Order_Admission)(nil),             // 67: hammr.v1.Order.Admission
-	(*Order_RequestProgress)(nil),       // 68: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),       // 69: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),               // 70: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 71: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 72: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 73: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 74: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                // 75: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),  // 76: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 77: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 78: hammr.v1.Info.LogWrites
-	(*Info_LeadChange)(nil),             // 79: hammr.v1.Info.LeadChange
-	(*Tasknode_Drain)(nil),              // 80: hammr.v1.Tasknode.Drain
-	(*Tasknode_Running)(nil),            // 81: hammr.v1.Tasknode.Running
-	nil,                                 // 82: hammr.v1.Tasknode.StartsByRackEntry
-	(*Tasknode_Drain_Counts)(nil),       // 83: hammr.v1.Tasknode.Drain.Counts
-	(*Tasknode_Drain_Target)(nil),       // 84: hammr.v1.Tasknode.Drain.Target
-	nil,                                 // 85: hammr.v1.GetPolicyResponse.ConfEntry
-	nil,                                 // 86: hammr.v1.PolicyChange.ConfEntry
-	(*PolicyPreview_Share)(nil),         // 87: hammr.v1.PolicyPreview.Share
-	(*PolicyPreview_Pool)(nil),          // 88: hammr.v1.PolicyPreview.Pool
-	(*PolicyPreview_Preemption)(nil),    // 89: hammr.v1.PolicyPreview.Preemption
-	(*Explanation_Detail)(nil),          // 90: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),           // 91: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),           // 92: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),         // 93: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),         // 94: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),       // 95: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),            // 96: hammr.v1.Explanation.Task
-	(*Queue_Slots)(nil),                 // 97: hammr.v1.Queue.Slots
-	nil,                                 // 98: hammr.v1.ChangeRequest.ConfEntry
-	(*InjectRequest_Failpoint)(nil),     // 99: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 100: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 101: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 102: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 103: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 104: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 105: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 106: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 107: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 108: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 109: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 110: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 111: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 112: hammr.task.v1.MapOutput
+	(*Explanation)(nil),                 // 26: hammr.v1.Explanation
+	(*BackupRequest)(nil),               // 27: hammr.v1.BackupRequest
+	(*BackupChunk)(nil),                 // 28: hammr.v1.BackupChunk
+	(*ReadRequest)(nil),                 // 29: hammr.v1.ReadRequest
+	(*ReadResponse)(nil),                // 30: hammr.v1.ReadResponse
+	(*ChangeRequest)(nil),               // 31: hammr.v1.ChangeRequest
+	(*ChangeResponse)(nil),              // 32: hammr.v1.ChangeResponse
+	(*InjectRequest)(nil),               // 33: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),              // 34: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),           // 35: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),          // 36: hammr.v1.FailpointsResponse
+	nil,                                 // 37: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                 // 38: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),          // 39: hammr.v1.TaskStatus.Attempt
+	nil,                                 // 40: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),          // 41: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),           // 42: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),       // 43: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),        // 44: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),        // 45: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),         // 46: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),               // 47: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),             // 48: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),           // 49: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),          // 50: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),            // 51: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),              // 52: hammr.v1.Order.DropCopy
+	(*Order_Directories)(nil),           // 53: hammr.v1.Order.Directories
+	(*Order_Admission)(nil),             // 54: hammr.v1.Order.Admission
+	(*Order_RequestProgress)(nil),       // 55: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),       // 56: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),               // 57: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 58: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 59: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 60: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 61: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                // 62: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),  // 63: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 64: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 65: hammr.v1.Info.LogWrites
+	(*Info_LeadChange)(nil),             // 66: hammr.v1.Info.LeadChange
+	(*Explanation_Detail)(nil),          // 67: hammr.v1.Explanation.Detail
+	(*Explanation_Stage)(nil),           // 68: hammr.v1.Explanation.Stage
+	(*Explanation_Usage)(nil),           // 69: hammr.v1.Explanation.Usage
+	(*Explanation_Machine)(nil),         // 70: hammr.v1.Explanation.Machine
+	(*Explanation_Attempt)(nil),         // 71: hammr.v1.Explanation.Attempt
+	(*Explanation_Candidate)(nil),       // 72: hammr.v1.Explanation.Candidate
+	(*Explanation_Task)(nil),            // 73: hammr.v1.Explanation.Task
+	nil,                                 // 74: hammr.v1.ChangeRequest.ConfEntry
+	(*InjectRequest_Failpoint)(nil),     // 75: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 76: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 77: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 78: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 79: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 80: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 81: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 82: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 83: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 84: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 85: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 86: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 87: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 88: hammr.task.v1.MapOutput
 }
 var file_internal_wire_hammr_proto_depIdxs = []int32{
-	50,  // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	101, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	51,  // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	102, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
-	1,   // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	52,  // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
-	8,   // 6: hammr.v1.StageStatus.waits:type_name -> hammr.v1.WaitTime
-	0,   // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	103, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
-	5,   // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
-	9,   // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
-	6,   // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
-	10,  // 12: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	53,  // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
-	7,   // 14: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
-	8,   // 15: hammr.v1.JobStatus.waits:type_name -> hammr.v1.WaitTime
-	11,  // 16: hammr.v1.JobStatus.counter_names:type_name -> hammr.v1.CounterName
-	54,  // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	55,  // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	56,  // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	57,  // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	60,  // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	61,  // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	62,  // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	63,  // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	58,  // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	59,  // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	64,  // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	68,  // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	65,  // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	69,  // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	66,  // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
-	67,  // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
-	13,  // 33: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	70,  // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	72,  // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	104, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	105, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	106, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	107, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	73,  // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	71,  // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	74,  // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	108, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	75,  // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
-	3,   // 45: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	77,  // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	78,  // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	79,  // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
-	4,   // 49: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	12,  // 50: hammr.v1.ListJobsResponse.jobs:type_name -> hammr.v1.JobStatus
-	76,  // 51: hammr.v1.Tasknode.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	80,  // 52: hammr.v1.Tasknode.drain:type_name -> hammr.v1.Tasknode.Drain
-	81,  // 53: hammr.v1.Tasknode.running:type_name -> hammr.v1.Tasknode.Running
-	82,  // 54: hammr.v1.Tasknode.starts_by_rack:type_name -> hammr.v1.Tasknode.StartsByRackEntry
-	30,  // 55: hammr.v1.ListNodesResponse.tasknodes:type_name -> hammr.v1.Tasknode
-	85,  // 56: hammr.v1.GetPolicyResponse.conf:type_name -> hammr.v1.GetPolicyResponse.ConfEntry
-	36,  // 57: hammr.v1.GetPolicyResponse.allocations:type_name -> hammr.v1.AllocationFile
-	34,  // 58: hammr.v1.GetPolicyResponse.last_change:type_name -> hammr.v1.PolicyChange
-	86,  // 59: hammr.v1.PolicyChange.conf:type_name -> hammr.v1.PolicyChange.ConfEntry
-	88,  // 60: hammr.v1.PolicyPreview.pools:type_name -> hammr.v1.PolicyPreview.Pool
-	89,  // 61: hammr.v1.PolicyPreview.preemptions:type_name -> hammr.v1.PolicyPreview.Preemption
-	90,  // 62: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	91,  // 63: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	94,  // 64: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	96,  // 65: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	8,   // 66: hammr.v1.Explanation.waits:type_name -> hammr.v1.WaitTime
-	97,  // 67: hammr.v1.Queue.running:type_name -> hammr.v1.Queue.Slots
-	97,  // 68: hammr.v1.Queue.waiting:type_name -> hammr.v1.Queue.Slots
-	97,  // 69: hammr.v1.Queue.min:type_name -> hammr.v1.Queue.Slots
-	97,  // 70: hammr.v1.Queue.max:type_name -> hammr.v1.Queue.Slots
-	38,  // 71: hammr.v1.ListQueuesResponse.queues:type_name -> hammr.v1.Queue
-	98,  // 72: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
-	99,  // 73: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	100, // 74: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,   // 75: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	109, // 76: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	110, // 77: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	105, // 78: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	111, // 79: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	76,  // 80: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	112, // 81: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	111, // 82: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	15,  // 83: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	83,  // 84: hammr.v1.Tasknode.Drain.start:type_name -> hammr.v1.Tasknode.Drain.Counts
-	83,  // 85: hammr.v1.Tasknode.Drain.left:type_name -> hammr.v1.Tasknode.Drain.Counts
-	84,  // 86: hammr.v1.Tasknode.Drain.targets:type_name -> hammr.v1.Tasknode.Drain.Target
-	97,  // 87: hammr.v1.PolicyPreview.Pool.running:type_name -> hammr.v1.Queue.Slots
-	87,  // 88: hammr.v1.PolicyPreview.Pool.before:type_name -> hammr.v1.PolicyPreview.Share
-	87,  // 89: hammr.v1.PolicyPreview.Pool.after:type_name -> hammr.v1.PolicyPreview.Share
-	92,  // 90: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	8,   // 91: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
-	93,  // 92: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	95,  // 93: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	94,  // 94: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	19,  // 95: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	21,  // 96: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	23,  // 97: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	28,  // 98: hammr.v1.Jobmaster.GetJob:input_type -> hammr.v1.JobRequest
-	24,  // 99: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	42,  // 100: hammr.v1.Jobmaster.Read:input_type -> hammr.v1.ReadRequest
-	44,  // 101: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
-	26,  // 102: hammr.v1.Jobmaster.ListJobs:input_type -> hammr.v1.ListJobsRequest
-	29,  // 103: hammr.v1.Jobmaster.ListNodes:input_type -> hammr.v1.ListNodesRequest
-	32,  // 104: hammr.v1.Jobmaster.GetNode:input_type -> hammr.v1.GetNodeRequest
-	40,  // 105: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	15,  // 106: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	46,  // 107: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	48,  // 108: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	20,  // 109: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	22,  // 110: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	12,  // 111: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	12,  // 112: hammr.v1.Jobmaster.GetJob:output_type -> hammr.v1.JobStatus
-	25,  // 113: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	43,  // 114: hammr.v1.Jobmaster.Read:output_type -> hammr.v1.ReadResponse
-	45,  // 115: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
-	27,  // 116: hammr.v1.Jobmaster.ListJobs:output_type -> hammr.v1.ListJobsResponse
-	31,  // 117: hammr.v1.Jobmaster.ListNodes:output_type -> hammr.v1.ListNodesResponse
-	30,  // 118: hammr.v1.Jobmaster.GetNode:output_type -> hammr.v1.Tasknode
-	41,  // 119: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	14,  // 120: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	47,  // 121: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	49,  // 122: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	109, // [109:123] is the sub-list for method output_type
-	95,  // [95:109] is the sub-list for method input_type
-	95,  // [95:95] is the sub-list for extension type_name
-	95,  // [95:95] is the sub-list for extension extendee
-	0,   // [0:95] is the sub-list for field type_name
+	37, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	77, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	38, // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	78, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	1,  // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
+	39, // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	8,  // 6: hammr.v1.StageStatus.waits:type_name -> hammr.v1.WaitTime
+	0,  // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
+	79, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	5,  // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
+	9,  // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
+	6,  // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
+	10, // 12: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
+	40, // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	7,  // 14: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
+	8,  // 15: hammr.v1.JobStatus.waits:type_name -> hammr.v1.WaitTime
+	11, // 16: hammr.v1.JobStatus.counter_names:type_name -> hammr.v1.CounterName
+	41, // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	42, // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	43, // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	44, // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	47, // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	48, // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	49, // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	50, // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	45, // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	46, // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	51, // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	55, // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	52, // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	56, // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	53, // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	54, // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
+	13, // 33: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	57, // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	59, // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	80, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	81, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	82, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	83, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	60, // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	58, // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	61, // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	84, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	62, // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	3,  // 45: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	64, // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	65, // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	66, // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
+	4,  // 49: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	67, // 50: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
+	68, // 51: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
+	71, // 52: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
+	73, // 53: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
+	8,  // 54: hammr.v1.Explanation.waits:type_name -> hammr.v1.WaitTime
+	74, // 55: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
+	75, // 56: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	76, // 57: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,  // 58: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	85, // 59: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	86, // 60: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	81, // 61: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	87, // 62: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	63, // 63: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	88, // 64: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	87, // 65: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	15, // 66: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	69, // 67: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
+	8,  // 68: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
+	70, // 69: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
+	72, // 70: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
+	71, // 71: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
+	19, // 72: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	21, // 73: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	23, // 74: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	24, // 75: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	29, // 76: hammr.v1.Jobmaster.Read:input_type -> hammr.v1.ReadRequest
+	31, // 77: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
+	27, // 78: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	15, // 79: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	33, // 80: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	35, // 81: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	20, // 82: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	22, // 83: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	12, // 84: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	25, // 85: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	30, // 86: hammr.v1.Jobmaster.Read:output_type -> hammr.v1.ReadResponse
+	32, // 87: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
+	28, // 88: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	14, // 89: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	34, // 90: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	36, // 91: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	82, // [82:92] is the sub-list for method output_type
+	72, // [72:82] is the sub-list for method input_type
+	72, // [72:72] is the sub-list for extension type_name
+	72, // [72:72] is the sub-list for extension extendee
+	0,  // [0:72] is the sub-list for field type_name
 }
 
 func init() { file_internal_wire_hammr_proto_init() }
@@ -8346,7 +6506,7 @@ func file_internal_wire_hammr_proto_init() {
 		(*Report_PreemptionDeclined)(nil),
 		(*Report_Batch_)(nil),
 	}
-	file_internal_wire_hammr_proto_msgTypes[42].OneofWrappers = []any{
+	file_internal_wire_hammr_proto_msgTypes[29].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -8359,7 +6519,7 @@ func file_internal_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_wire_hammr_proto_rawDesc), len(file_internal_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   97,
+			NumMessages:   73,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

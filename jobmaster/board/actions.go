@@ -2,19 +2,10 @@ package board
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 )
-
-// Action is a change that a user has asked for.
-type Action struct {
-	At int64  // ms since the epoch
-	By string // user, as the caller claims
-	Do string // object and verb, as job.kill
-	ID string // of the job, attempt or tasknode; "" for the policy
-	To string // new value, or what Do leaves open; "" for none
-}
 
 // Bounds on the actions that a board keeps: of all jobs, tasknodes and the policy, and of a job.
 const (
@@ -31,7 +22,7 @@ func (u *update) noteAction(e cluster.Entry) {
 	if a.Do == "" {
 		return
 	}
-	a.At, a.By = u.at, e.By
+	a.Time, a.User = u.at, e.By
 	u.actions = appendLatest(u.actions, a, maxActions)
 	if i, known := u.find(id); known && u.jobs[i].ID == id {
 		u.jobs[i].actions, u.jobs[i].frozen = appendLatest(u.jobs[i].actions, a, maxJobActions), nil
@@ -39,7 +30,7 @@ func (u *update) noteAction(e cluster.Entry) {
 }
 
 // appendLatest appends to a list. A list with twice the bound is replaced, because snapshots share it.
-func appendLatest(list []Action, a Action, bound int) []Action {
+func appendLatest(list []apidoc.UserAction, a apidoc.UserAction, bound int) []apidoc.UserAction {
 	if len(list) >= 2*bound {
 		list = slices.Clone(list[len(list)-bound:])
 	}
@@ -47,17 +38,17 @@ func appendLatest(list []Action, a Action, bound int) []Action {
 }
 
 // latest returns the end of a list, for a snapshot.
-func latest(list []Action, bound int) []Action {
+func latest(list []apidoc.UserAction, bound int) []apidoc.UserAction {
 	return slices.Clip(list[max(0, len(list)-bound):])
 }
 
-// actionOf returns what a command does, and to which job; a zero Action if users do not ask for it.
-func actionOf(command cluster.Command) (a Action, job cluster.JobID) {
-	ofJob := func(do string, id cluster.JobID, to string) (Action, cluster.JobID) {
-		return Action{Do: "job." + do, ID: id.String(), To: to}, id
+// actionOf returns what a command does, and to which job; a zero one if users do not ask for it.
+func actionOf(command cluster.Command) (a apidoc.UserAction, job cluster.JobID) {
+	ofJob := func(do string, id cluster.JobID, to string) (apidoc.UserAction, cluster.JobID) {
+		return apidoc.UserAction{Do: "job." + do, ID: id.String(), To: to}, id
 	}
-	ofAttempt := func(do string, id cluster.AttemptID, to string) (Action, cluster.JobID) {
-		return Action{Do: "attempt." + do, ID: id.String(), To: to}, id.Task.Job
+	ofAttempt := func(do string, id cluster.AttemptID, to string) (apidoc.UserAction, cluster.JobID) {
+		return apidoc.UserAction{Do: "attempt." + do, ID: id.String(), To: to}, id.Task.Job
 	}
 	switch c := command.(type) {
 	case cluster.KillJob:
@@ -69,7 +60,7 @@ func actionOf(command cluster.Command) (a Action, job cluster.JobID) {
 	case cluster.SetPool:
 		return ofJob("move", c.Job, c.Pool)
 	case cluster.SetPriority:
-		return ofJob("priority", c.Job, strconv.Itoa(c.Priority))
+		return ofJob("priority", c.Job, apidoc.PriorityName(c.Priority))
 	case cluster.KillAttempt:
 		return ofAttempt("kill", c.Attempt, "")
 	case cluster.FailAttempt:
@@ -79,14 +70,14 @@ func actionOf(command cluster.Command) (a Action, job cluster.JobID) {
 	case cluster.ResumeAttempt:
 		return ofAttempt("resume", c.Attempt, "")
 	case cluster.DrainMachine:
-		a = Action{Do: "node.drain", ID: c.Name}
+		a = apidoc.UserAction{Do: "node.drain", ID: c.Name}
 	case cluster.AdmitMachine:
-		a = Action{Do: "node.admit", ID: c.Name}
+		a = apidoc.UserAction{Do: "node.admit", ID: c.Name}
 		if c.Excluded {
 			a.Do = "node.exclude"
 		}
 	case cluster.SetPolicy:
-		a = Action{Do: "policy.set", To: c.Name}
+		a = apidoc.UserAction{Do: "policy.set", To: c.Name}
 	}
 	return a, job
 }

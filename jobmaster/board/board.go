@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 )
 
 // publishInterval is the least time between two snapshots.
@@ -44,7 +45,7 @@ type contents struct {
 	machines  map[string]machine
 	offered   map[string]cluster.Slots // by machine that accepts tasks
 	capacity  cluster.Slots            // sum of offered
-	actions   []Action                 // of users, the oldest first; at most 2 * maxActions
+	actions   []apidoc.UserAction      // of users, the oldest first; at most 2 * maxActions
 	changes   uint64                   // entries, and calls of Sync and Restore, so far
 	since     int64                    // time of the first entry since Restore, ms since the epoch; 0 for none
 	published int                      // snapshots made
@@ -55,11 +56,11 @@ type contents struct {
 type job struct {
 	JobRow
 	stages   []*stage
-	attempts int          // of all stages
-	actions  []Action     // of users on it and its attempts, the oldest first; at most 2 * maxJobActions
-	tape     table[event] // at most eventsPerAttempt for each attempt, and a chunk
-	named    bitset       // names that its rows and events have
-	frozen   *Job         // as the latest snapshot has it; nil if it has changed
+	attempts int                 // of all stages
+	actions  []apidoc.UserAction // of users on it and its attempts, the oldest first; at most 2 * maxJobActions
+	tape     table[event]        // at most eventsPerAttempt for each attempt, and a chunk
+	named    bitset              // names that its rows and events have
+	frozen   *Job                // as the latest snapshot has it; nil if it has changed
 }
 
 // stage is a stage of a job, with its tasks by number.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/preempt"
 )
 
 // EventKind is what has happened to an attempt.
@@ -12,11 +11,11 @@ type EventKind uint8
 
 const (
 	EventStart      EventKind = iota + 1 // it was started from the beginning
-	EventContinue                        // it was started from the checkpoint of Event.Source
+	EventContinue                        // it was started from the checkpoint of another attempt
 	EventSpeculate                       // it was started as a second attempt
 	EventOrder                           // it was ordered to split or to write a checkpoint
 	EventDecline                         // it could not obey such an order
-	EventSplit                           // a part of its range became the task Event.Rest
+	EventSplit                           // a part of its range became a new task
 	EventSuspend                         // it was suspended
 	EventResume                          // it has its slot again
 	EventFinish                          // it has finished
@@ -28,7 +27,7 @@ const (
 	EventRevoke                          // its output does not count any more
 	EventRestore                         // its output is there again
 	EventExit                            // its process is gone, after it was ordered to exit
-	EventMove                            // its output or checkpoint was moved to Event.Machine
+	EventMove                            // its output or checkpoint was moved to another machine
 )
 
 var eventNames = [...]string{
@@ -46,30 +45,13 @@ func (k EventKind) String() string {
 // orders reports whether the attempt was ordered to give up its slot.
 func (k EventKind) orders() bool { return k == EventOrder || k == EventSuspend || k == EventPreempt }
 
-// Event is a change of an attempt of a job. Events also show how work moves between attempts:
+// event is an apidoc.Event as the board has it. Events also show how work moves between attempts:
 // EventContinue names the attempt that wrote the checkpoint, EventSplit the new task.
-type Event struct {
-	At      int64 // ms since the epoch
-	Kind    EventKind
-	Attempt cluster.AttemptID
-	Machine string            // of the attempt; of EventMove: where its data lies now
-	Place   Place             // of the events that start an attempt
-	Mode    preempt.Mode      // of EventOrder
-	Bytes   int64             // of EventFinish: output; of EventCheckpoint and EventMove of one: checkpoint
-	Source  cluster.AttemptID // of EventContinue; else zero
-	Rest    cluster.TaskID    // of EventSplit; else zero
-
-	// For is the job and the pool for which the slot is taken, of EventOrder, EventSuspend and EventPreempt. It is zero if that is
-	// unknown, or a user has given the order.
-	For cluster.Beneficiary
-}
-
-// event is an Event as the board has it.
 type event struct {
-	at      int64 // ms since the epoch
-	bytes   int64
+	at      int64  // ms since the epoch
+	bytes   int64  // of EventFinish: output; of EventCheckpoint and EventMove of one: checkpoint
 	attempt uint32 // number of a row of the stage
-	other   uint32 // of EventContinue: number of Source, counted from 1; of EventSplit: number of Rest; of EventMove: machine; of an order to give up the slot: attemptRow.order
+	other   uint32 // of EventContinue: number of the attempt that wrote the checkpoint, counted from 1; of EventSplit: number of the new task; of EventMove: machine; of an order to give up the slot: attemptRow.order
 	stage   uint16 // place in the stages of the job
 	kind    EventKind
 	mode    uint8 // see modes

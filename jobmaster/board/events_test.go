@@ -3,7 +3,6 @@ package board
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -66,24 +65,32 @@ func (s *story) start(task int, machine string, local bool) {
 // lines returns the events of the job, a line for each.
 func (s *story) lines(task cluster.TaskID) string {
 	s.Helper()
-	all, _, err := s.board.Snapshot().Events(jobOne, task)
+	all, err := s.board.Snapshot().Events(jobOne, task)
 	if err != nil {
 		s.Fatal(err)
 	}
+	short := func(attempt string) string {
+		id, err := cluster.ParseAttemptID(attempt)
+		if err != nil {
+			s.Fatal(err)
+		}
+		return fmt.Sprintf("m%d.%d", id.Task.Number, id.Number)
+	}
 	var b strings.Builder
-	for e := range all {
-		fmt.Fprintf(&b, "%d %v m%d.%d on %s", e.At/1000, e.Kind, e.Attempt.Task.Number, e.Attempt.Number, e.Machine)
+	for _, e := range all.Events {
+		fmt.Fprintf(&b, "%d %s %s on %s", e.At/1000, e.Kind, short(e.Attempt), e.Node)
 		if e.Mode != "" {
 			fmt.Fprintf(&b, " by %s", e.Mode)
 		}
 		if e.Bytes != 0 {
 			fmt.Fprintf(&b, ", %d bytes", e.Bytes)
 		}
-		if e.Kind == EventContinue {
-			fmt.Fprintf(&b, ", of m%d.%d", e.Source.Task.Number, e.Source.Number)
+		if e.Source != "" {
+			fmt.Fprintf(&b, ", of %s", short(e.Source))
 		}
-		if e.Kind == EventSplit {
-			fmt.Fprintf(&b, ", rest m%d", e.Rest.Number)
+		if e.Rest != "" {
+			rest, _ := cluster.ParseTaskID(e.Rest)
+			fmt.Fprintf(&b, ", rest m%d", rest.Number)
 		}
 		b.WriteString("\n")
 	}
@@ -149,25 +156,25 @@ func TestEventsSayWhoLeftWorkToWhom(t *testing.T) {
 func TestEventsAreBounded(t *testing.T) {
 	s := newStory(t, 1, 0)
 	s.start(0, "a", true)
-	if _, since, err := s.board.Snapshot().Events(jobOne, cluster.TaskID{}); since != 0 || err != nil {
-		t.Errorf("before: since %d, %v", since, err)
+	if before, err := s.board.Snapshot().Events(jobOne, cluster.TaskID{}); before.Since != 0 || err != nil {
+		t.Errorf("before: since %d, %v", before.Since, err)
 	}
 	for range 3 * chunkRows {
 		s.do(cluster.PreemptAttempt{Attempt: try(0, 0), Mode: preempt.Suspend})
 		s.do(cluster.ResumeAttempt{Attempt: try(0, 0)})
 	}
-	seq, since, _ := s.board.Snapshot().Events(jobOne, cluster.TaskID{})
-	all := slices.Collect(seq)
+	doc, _ := s.board.Snapshot().Events(jobOne, cluster.TaskID{})
+	all, since := doc.Events, doc.Since
 	if len(all) > 2*chunkRows || since != all[0].At || all[len(all)-1].At != s.at {
 		t.Errorf("%d events since %d, the last at %d; want at most %d, and that at %d", len(all), since, all[len(all)-1].At, 2*chunkRows, s.at)
 	}
 	restored := testBoard()
 	restored.Restore(s.state.View())
 	snapshot := restored.Snapshot()
-	if all, since, _ := snapshot.Events(jobOne, cluster.TaskID{}); len(slices.Collect(all)) > 0 || since != snapshot.At.UnixMilli() {
-		t.Errorf("of a restored board: %v since %d", slices.Collect(all), since)
+	if all, _ := snapshot.Events(jobOne, cluster.TaskID{}); len(all.Events) > 0 || all.Since != snapshot.At.UnixMilli() {
+		t.Errorf("of a restored board: %+v", all)
 	}
-	if _, _, err := snapshot.Events(jobOne, cluster.TaskID{Job: jobOne, Stage: "x"}); !errors.Is(err, cluster.ErrUnknown) {
+	if _, err := snapshot.Events(jobOne, cluster.TaskID{Job: jobOne, Stage: "x"}); !errors.Is(err, cluster.ErrUnknown) {
 		t.Errorf("events of a task that does not exist: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -27,24 +28,11 @@ type PreemptionKey struct {
 	Mode preempt.Mode // of an order, as ordered; else by which the slot was given up
 }
 
-// PreemptionSums are sums over preemptions. A task that cannot be split writes a checkpoint, so Granted
-// of one mode can exceed Asked.
-type PreemptionSums struct {
-	Asked            int   // orders to give up a slot
-	Granted          int   // slots given up, with the work kept or lost
-	Declined         int   // orders that the attempt could not obey
-	KeptMillis       int64 // slot time of attempts that were split, checkpointed or suspended
-	LostMillis       int64 // slot time of attempts that were preempted by kill
-	Checkpoints      int
-	CheckpointBytes  int64
-	CheckpointMillis int64 // from the order to the report
-	CopiedBytes      int64 // of checkpoints from which attempts resumed on another machine
-}
-
-// PreemptionRow has the preemptions of one mode between two pools.
+// PreemptionRow has the preemptions of one mode between two pools. A task that cannot be split writes a
+// checkpoint, so Granted of one mode can exceed Asked.
 type PreemptionRow struct {
 	PreemptionKey
-	PreemptionSums
+	apidoc.PreemptionSums
 	Latency Latency
 }
 

@@ -133,10 +133,12 @@ default for "etl" by kill: asked 1, granted 1, declined 0, kept 0, lost 8000, ch
 	}
 	var who []string
 	for _, e := range events(s.board.Snapshot(), jobOne) {
-		if e.Kind.orders() {
-			who = append(who, fmt.Sprintf("%v m%d %v %s", e.Kind, e.Attempt.Task.Number, e.For.Job.Number, e.For.Pool))
-		} else if e.For != (cluster.Beneficiary{}) {
-			t.Errorf("%v has a beneficiary", e.Kind)
+		if slices.Contains([]string{"order", "suspend", "preempt"}, e.Kind) {
+			attempt, _ := cluster.ParseAttemptID(e.Attempt)
+			job, _ := cluster.ParseJobID(e.For) // zero for none
+			who = append(who, fmt.Sprintf("%s m%d %d %s", e.Kind, attempt.Task.Number, job.Number, e.ForPool))
+		} else if e.For+e.ForPool != "" {
+			t.Errorf("%s has a beneficiary", e.Kind)
 		}
 	}
 	if want := []string{"suspend m0 2 adhoc", "order m0 0 etl", "suspend m0 0 etl", "order m1 2 adhoc", "preempt m2 0 etl", "preempt m3 0 "}; !slices.Equal(who, want) {

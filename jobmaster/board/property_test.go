@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 	"pgregory.net/rapid"
 )
 
@@ -108,7 +109,7 @@ func TestBoardShowsTheState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newRandomCluster(t)
 		leader, follower := testBoard(), testBoard()
-		var actions []Action
+		var actions []apidoc.UserAction
 		early := &Snapshot{}
 		var earlyContents contentsOf
 		keptAt := rapid.IntRange(0, steps-1).Draw(t, "snapshot")
@@ -119,7 +120,7 @@ func TestBoardShowsTheState(t *testing.T) {
 			}
 			if e.By = rapid.SampledFrom([]string{"", "ann", "bob"}).Draw(t, "user"); e.By != "" {
 				if a, _ := actionOf(e.Command); a.Do != "" {
-					a.At, a.By = e.At, e.By
+					a.Time, a.User = e.At, e.By
 					actions = append(actions, a)
 				}
 			}
@@ -153,9 +154,9 @@ func TestBoardShowsTheState(t *testing.T) {
 	})
 }
 
-func events(s *Snapshot, id cluster.JobID) []Event {
-	all, _, _ := s.Events(id, cluster.TaskID{})
-	return slices.Collect(all)
+func events(s *Snapshot, id cluster.JobID) []apidoc.Event {
+	all, _ := s.Events(id, cluster.TaskID{})
+	return all.Events
 }
 
 // TestSyncFindsEverything compares a board that has seen no entry with the state.
@@ -176,12 +177,12 @@ func TestSyncFindsEverything(t *testing.T) {
 }
 
 // checkActions compares the actions of two boards with those of all entries with a user.
-func checkActions(t *rapid.T, all []Action, leader, follower *Snapshot) {
+func checkActions(t *rapid.T, all []apidoc.UserAction, leader, follower *Snapshot) {
 	if want := all[max(0, len(all)-maxActions):]; !slices.Equal(leader.Actions, want) || !slices.Equal(follower.Actions, want) {
 		t.Errorf("actions on the leader: %v; on a follower: %v; want %v", leader.Actions, follower.Actions, want)
 	}
 	for _, j := range leader.Jobs {
-		var want []Action
+		var want []apidoc.UserAction
 		for _, a := range all {
 			attempt, err := cluster.ParseAttemptID(a.ID)
 			if a.ID == j.ID.String() || err == nil && attempt.Task.Job == j.ID {

@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/apidoc"
 )
 
 // Snapshot is a board as it was at one moment, between two entries. It never changes, so any
 // number of goroutines may read it.
 type Snapshot struct {
-	At      time.Time // when it was made
-	Changes uint64    // number of the changes that it has; a later snapshot with the same number is the same
-	Since   int64     // time of the first entry that this master has followed, ms since the epoch: events begin there; 0 for none
-	Jobs    []*Job    // in the state, ascending by number
-	Actions []Action  // the latest ones of users, the oldest first
+	At      time.Time           // when it was made
+	Changes uint64              // number of the changes that it has; a later snapshot with the same number is the same
+	Since   int64               // time of the first entry that this master has followed, ms since the epoch: events begin there; 0 for none
+	Jobs    []*Job              // in the state, ascending by number
+	Actions []apidoc.UserAction // the latest ones of users, the oldest first
 
 	names []string // of machines, and of jobs and pools that get slots
 }
@@ -25,8 +26,8 @@ type Snapshot struct {
 // Job is a job of a Snapshot.
 type Job struct {
 	JobRow
-	Stages  []StageRow // in the order of its graph; none if it is archived
-	Actions []Action   // the latest ones of users on it and its attempts, the oldest first
+	Stages  []StageRow          // in the order of its graph; none if it is archived
+	Actions []apidoc.UserAction // the latest ones of users on it and its attempts, the oldest first
 
 	tasks    []rows[taskRow]    // by stage
 	attempts []rows[attemptRow] // by stage

@@ -3,8 +3,6 @@ package history
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
-	"strconv"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
@@ -76,53 +74,14 @@ type line struct {
 // taskFields is a Task within a line.
 type taskFields = Task
 
-// eventOf returns an event of the board as documents have it.
-func eventOf(e board.Event) apidoc.Event {
-	out := apidoc.Event{At: e.At, Kind: e.Kind.String(), Attempt: e.Attempt.String(), Node: e.Machine, Mode: string(e.Mode), Bytes: e.Bytes}
-	switch e.Kind {
-	case board.EventStart, board.EventSpeculate:
-		out.Place = e.Place.String()
-	case board.EventContinue:
-		out.Place, out.Source = e.Place.String(), e.Source.String()
-	case board.EventSplit:
-		out.Rest = e.Rest.String()
-	case board.EventOrder, board.EventSuspend, board.EventPreempt:
-		if out.ForPool = e.For.Pool; e.For.Job != (cluster.JobID{}) {
-			out.For = e.For.Job.String()
-		}
-	}
-	return out
-}
-
-// ActionsOf returns actions of the board as documents have them.
-func ActionsOf(actions []board.Action) (out []apidoc.UserAction) {
-	for _, a := range actions {
-		if n, err := strconv.Atoi(a.To); a.Do == "job.priority" && err == nil {
-			a.To = apidoc.PriorityName(n)
-		}
-		out = append(out, apidoc.UserAction{Time: a.At, User: a.By, Do: a.Do, ID: a.ID, To: a.To})
-	}
-	return out
-}
-
 // SetEvents takes the events of the job, and the actions on it, from a snapshot of the board.
 func (j *Job) SetEvents(s *board.Snapshot, id cluster.JobID) {
-	events, since, err := s.Events(id, cluster.TaskID{})
+	events, err := s.Events(id, cluster.TaskID{})
 	if err != nil { // the state does not have the job any more
 		j.Events.Since = j.Status.FinishTime
 		return
 	}
-	j.Events = EventsOf(events, since)
-	j.Actions = ActionsOf(s.Job(id).Actions)
-}
-
-// EventsOf returns events of the board as documents have them. since is as in apidoc.Events.
-func EventsOf(events iter.Seq[board.Event], since int64) apidoc.Events {
-	doc := apidoc.Events{Since: since, Events: []apidoc.Event{}}
-	for e := range events {
-		doc.Events = append(doc.Events, eventOf(e))
-	}
-	return doc
+	j.Events, j.Actions = events, s.Job(id).Actions
 }
 
 // Index returns the place of a task in Status.Tasks. The error wraps cluster.ErrUnknown.

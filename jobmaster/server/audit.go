@@ -29,7 +29,7 @@ func (a *auditor) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if kind.reads != nil {
 			answer, err := next(ctx, q)
 			if object, audited := kind.reads(q.Any()); audited {
-				a.write(&audit.Record{Who: rpc.UserOf(q.Header()), From: q.Peer().Addr, Call: q.Spec().Procedure, Object: object, Err: err})
+				a.write(&audit.Record{Who: rpc.UserOf(q.Header()), From: q.Peer().Addr, Call: kind.call(q.Any()), Object: object, Err: err})
 			}
 			return answer, err
 		}

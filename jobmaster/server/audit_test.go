@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/docs"
 )
 
 // lines is the text of a log that several goroutines write.
@@ -58,11 +59,11 @@ func TestChangesAreAudited(t *testing.T) {
 	}{
 		{"a submission", nil, `who=ada call=Submit object=` + id + ` detail="\"test\" of user \"me\"" result=done`},
 		{"queries", func() error {
-			_, err := ada.Jobs(t.Context(), true)
+			_, err := docs.AllJobs.From(t.Context(), ada, docs.AllQuery{Finished: docs.Yes})
 			return err
 		}, ""},
-		{"a status", func() error { _, err := ada.Job(t.Context(), id, false); return err }, ""},
-		{"a status with properties", func() error { _, err := ada.Job(t.Context(), id, true); return err }, `who=ada call=GetJob object=` + id + ` result=done`},
+		{"a status", func() error { _, err := docs.Progress.From(t.Context(), ada, docs.JobID{Job: id}); return err }, ""},
+		{"a status with properties", func() error { _, err := docs.Status.From(t.Context(), ada, docs.JobID{Job: id}); return err }, `who=ada call=GetJob object=` + id + ` result=done`},
 		{"a backup", func() error { return ada.Backup(t.Context(), io.Discard) }, `who=ada call=Backup object=state result=done`},
 		{"a move", func() error { return client.Change(t.Context(), ada, "job.move", id, "nowhere") }, `who=ada call=MoveJob object=` + id + ` detail="move nowhere" result=refused error=`},
 		{"an unknown job", func() error { return client.Change(t.Context(), ada, "job.priority", "job_1_2\x1b[2J", "VERY_HIGH") }, `who=ada call=SetPriority object=job_1_2?[2J detail="priority VERY_HIGH" result=refused error=`},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/tasknode"
@@ -58,7 +59,7 @@ func TestCallersWithoutAClusterAreAccepted(t *testing.T) {
 	r := newRig(t, 1)
 	cfg := calls(r.masters[0].address)
 	cfg.ClusterID = ""
-	if _, err := r.clientWith(cfg).Jobs(t.Context(), true); err != nil {
+	if _, err := docs.AllJobs.From(t.Context(), r.clientWith(cfg), docs.AllQuery{Finished: docs.Yes}); err != nil {
 		t.Error(err)
 	}
 }
@@ -67,7 +68,7 @@ func TestNameOfAnotherTasknode(t *testing.T) {
 	r := newRig(t, 1)
 	r.node("n1", &launcher{})
 	c := r.client()
-	for nodes, err := c.Tasknodes(t.Context(), true); len(nodes) == 0 || nodes[0].State != "RUNNING"; nodes, err = c.Tasknodes(t.Context(), true) {
+	for nodes, err := docs.Nodes.From(t.Context(), c, docs.No{}); len(nodes) == 0 || nodes[0].State != "RUNNING"; nodes, err = docs.Nodes.From(t.Context(), c, docs.No{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +150,7 @@ func TestForeignServerIsReported(t *testing.T) {
 			if took := time.Since(began); took > callTimeout/2 {
 				t.Errorf("it took %v", took)
 			}
-			if _, err := r.client(address, r.masters[0].address).Jobs(t.Context(), true); err != nil {
+			if _, err := docs.AllJobs.From(t.Context(), r.client(address, r.masters[0].address), docs.AllQuery{Finished: docs.Yes}); err != nil {
 				t.Errorf("with another master: %v", err)
 			}
 		})

@@ -3,11 +3,9 @@ package server
 import (
 	"bufio"
 	"context"
-	"fmt"
 
 	"connectrpc.com/connect"
 
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/wire"
 )
 
@@ -16,9 +14,6 @@ const maxBackupChunk = 1 << 20
 
 // Backup implements wireconnect.JobmasterHandler. ctx ends with the stream.
 func (c *calls) Backup(ctx context.Context, _ *wire.BackupRequest, stream *connect.ServerStream[wire.BackupChunk]) error {
-	if c.cfg.Admin == nil {
-		return c.cfg.callError(fmt.Errorf("%w: the masters of this cluster cannot be backed up", cluster.ErrRefused))
-	}
 	err := c.cfg.Confirm(ctx)
 	if err == nil {
 		chunks := bufio.NewWriterSize(backupStream{stream}, maxBackupChunk)

@@ -28,15 +28,11 @@ type callKind struct {
 
 // callTable has an entry for each call, by the path of its HTTP request.
 var callTable = map[string]callKind{
-	wireconnect.JobmasterGetInfoProcedure:   {},
-	wireconnect.JobmasterFollowProcedure:    {},
-	wireconnect.JobmasterGetJobProcedure:    {reads: properties},
-	wireconnect.JobmasterListJobsProcedure:  {},
-	wireconnect.JobmasterListNodesProcedure: {},
-	wireconnect.JobmasterGetNodeProcedure:   {},
-	wireconnect.JobmasterReadProcedure:      {},
-	wireconnect.JobmasterBackupProcedure:    {reads: func(any) (string, bool) { return "state", true }},
-	wireconnect.TasknodesAttendProcedure:    {}, // a tasknode's reports change the state, but no user asks for that
+	wireconnect.JobmasterGetInfoProcedure: {},
+	wireconnect.JobmasterFollowProcedure:  {},
+	wireconnect.JobmasterReadProcedure:    {reads: properties, call: func(any) string { return "GetJob" }},
+	wireconnect.JobmasterBackupProcedure:  {reads: func(any) (string, bool) { return "state", true }},
+	wireconnect.TasknodesAttendProcedure:  {}, // a tasknode's reports change the state, but no user asks for that
 
 	wireconnect.JobmasterSubmitProcedure: {changes: true, submits: true, object: submission},
 	wireconnect.JobmasterKillProcedure: changing(func(q *wire.KillRequest) (string, string) {
@@ -70,8 +66,11 @@ func changing[Q any](object func(*Q) (object, detail string)) callKind {
 
 // properties names the job of which a request gets all properties as they were set.
 func properties(request any) (id string, audited bool) {
-	q := request.(*wire.JobRequest)
-	return q.JobId, q.Tasks
+	e, query, err := docs.Find(request.(*wire.ReadRequest).Path)
+	if err != nil || e != docs.Status.Entry {
+		return "", false
+	}
+	return query.(docs.JobID).Job, true
 }
 
 // submission names a job by its id, which only the answer has, and by its name.

@@ -2,12 +2,9 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"connectrpc.com/connect"
-	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
@@ -70,48 +67,17 @@ func (c *calls) Follow(ctx context.Context, q *wire.WatchRequest, stream *connec
 	return c.cfg.callError(err)
 }
 
-func (c *calls) GetJob(ctx context.Context, q *wire.JobRequest) (*wire.JobStatus, error) {
-	return read(ctx, c, func() (*wire.JobStatus, error) { return c.cfg.Master.Job(ctx, q.JobId, q.Tasks) })
-}
-
 func (c *calls) Kill(ctx context.Context, q *wire.KillRequest) (*wire.KillResponse, error) {
 	return new(wire.KillResponse), c.cfg.callError(c.cfg.Master.Kill(ctx, q.JobId, q.Cause))
-}
-
-func (c *calls) ListJobs(ctx context.Context, q *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
-	jobs, err := read(ctx, c, func() ([]*wire.JobStatus, error) {
-		if q.Since != 0 {
-			return c.cfg.Master.JobsSince(ctx, q.Since)
-		}
-		return c.cfg.Master.Jobs(ctx, q.All)
-	})
-	return &wire.ListJobsResponse{Jobs: jobs}, err
-}
-
-func (c *calls) ListNodes(ctx context.Context, q *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
-	nodes, err := read(ctx, c, func() ([]*wire.Tasknode, error) { return c.cfg.Master.Tasknodes(ctx, q.All) })
-	return &wire.ListNodesResponse{Tasknodes: nodes}, err
-}
-
-func (c *calls) GetNode(ctx context.Context, q *wire.GetNodeRequest) (*wire.Tasknode, error) {
-	return read(ctx, c, func() (*wire.Tasknode, error) { return c.cfg.Master.Tasknode(ctx, q.Name) })
 }
 
 // Read answers a document of Config.Docs.
 func (c *calls) Read(ctx context.Context, q *wire.ReadRequest) (*wire.ReadResponse, error) {
 	return read(ctx, c, func() (*wire.ReadResponse, error) {
-		e, query, err := docs.Find(q.Path)
+		text, err := c.cfg.Docs.Answer(ctx, q.Path)
 		if bad := new(docs.BadParam); errors.As(err, &bad) {
 			return nil, connect.NewError(connect.CodeInvalidArgument, err)
 		}
-		if err != nil {
-			return nil, err
-		}
-		a, err := c.cfg.Docs.Reader().Read(ctx, e, query)
-		if err != nil {
-			return nil, err
-		}
-		text, err := json.Marshal(a.Value)
 		return &wire.ReadResponse{Document: text}, err
 	})
 }
@@ -130,31 +96,5 @@ func (c *calls) Change(ctx context.Context, q *wire.ChangeRequest) (*wire.Change
 // changed is the cluster that changes are made to.
 type changed struct {
 	*jobmaster.Master
-	admin Admin // nil if the masters cannot be changed
-}
-
-var errNoAdmin = fmt.Errorf("%w: the masters of this cluster cannot be changed", cluster.ErrRefused)
-
-// AddMaster implements docs.Cluster.
-func (c changed) AddMaster(_ context.Context, id, address string) error {
-	if c.admin == nil {
-		return errNoAdmin
-	}
-	return c.admin.AddMaster(id, address)
-}
-
-// RemoveMaster implements docs.Cluster.
-func (c changed) RemoveMaster(_ context.Context, id string) error {
-	if c.admin == nil {
-		return errNoAdmin
-	}
-	return c.admin.RemoveMaster(id)
-}
-
-// TransferLeadership implements docs.Cluster.
-func (c changed) TransferLeadership(_ context.Context, id string) error {
-	if c.admin == nil {
-		return errNoAdmin
-	}
-	return c.admin.TransferLeadership(id)
+	Admin
 }

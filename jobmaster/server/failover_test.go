@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 )
@@ -81,7 +82,7 @@ func TestRepeatedSubmissionIsOneJob(t *testing.T) {
 	if err != nil || elsewhere != id {
 		t.Errorf("submitted by another process it is %s, %v", elsewhere, err)
 	}
-	jobs, err := c.Jobs(t.Context(), true)
+	jobs, err := docs.AllJobs.From(t.Context(), c, docs.AllQuery{Finished: docs.Yes})
 	if err != nil || len(jobs) != 1 {
 		t.Errorf("there are %d jobs, %v", len(jobs), err)
 	}
@@ -103,7 +104,7 @@ func TestSubmissionThatTheLogLosesIsOneJob(t *testing.T) {
 	if _, err := c.Submit(t.Context(), spec, splits); err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := c.Jobs(t.Context(), true)
+	jobs, err := docs.AllJobs.From(t.Context(), c, docs.AllQuery{Finished: docs.Yes})
 	if err != nil || len(jobs) != 1 {
 		t.Errorf("there are %d jobs, %v", len(jobs), err)
 	}
@@ -181,7 +182,7 @@ func TestMissingLeaderIsReportedOnce(t *testing.T) {
 	cfg.Timeout = 1500 * time.Millisecond
 	var notices []string
 	cfg.OnWait = func(err error) { notices = append(notices, err.Error()) }
-	_, err := r.clientWith(cfg).Jobs(t.Context(), true)
+	_, err := docs.AllJobs.From(t.Context(), r.clientWith(cfg), docs.AllQuery{Finished: docs.Yes})
 	var none *rpc.UnavailableError
 	if !errors.As(err, &none) || !strings.Contains(err.Error(), r.masters[1].address+": not the leader, and none is known") {
 		t.Errorf("error is %v", err)
@@ -207,7 +208,7 @@ func TestSilentPeerIsNoticed(t *testing.T) {
 	defer silentPeers.Wait()
 	defer l.Close()
 	c := r.client(l.Addr().String(), r.masters[0].address)
-	if _, err := c.Jobs(t.Context(), true); err != nil { // it fails after callTimeout if the silent peer is not noticed
+	if _, err := docs.AllJobs.From(t.Context(), c, docs.AllQuery{Finished: docs.Yes}); err != nil { // it fails after callTimeout if the silent peer is not noticed
 		t.Fatal(err)
 	}
 }
@@ -218,7 +219,7 @@ func TestDeadMasterIsSkipped(t *testing.T) {
 	dead := l.Addr().String()
 	l.Close()
 	c := r.client(dead, r.masters[0].address)
-	if _, err := c.Jobs(t.Context(), true); err != nil {
+	if _, err := docs.AllJobs.From(t.Context(), c, docs.AllQuery{Finished: docs.Yes}); err != nil {
 		t.Error(err)
 	}
 }

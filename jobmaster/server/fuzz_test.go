@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/wire"
 	"google.golang.org/protobuf/proto"
@@ -46,7 +47,7 @@ func FuzzAttend(f *testing.F) {
 		if err != nil {
 			t.Errorf("the stream does not end in order: %v", err)
 		}
-		if _, err := c.Tasknodes(t.Context(), true); err != nil {
+		if _, err := docs.Nodes.From(t.Context(), c, docs.No{}); err != nil {
 			t.Errorf("the master after that: %v", err)
 		}
 	})
@@ -77,7 +78,7 @@ func FuzzConnection(f *testing.F) {
 		if _, err := io.Copy(io.Discard, conn); asTimeout(err, &late) {
 			t.Errorf("the connection is kept: %v", err)
 		}
-		if _, err := c.Tasknodes(t.Context(), true); err != nil {
+		if _, err := docs.Nodes.From(t.Context(), c, docs.No{}); err != nil {
 			t.Errorf("the master after that: %v", err)
 		}
 	})

@@ -125,11 +125,11 @@ func TestAdministration(t *testing.T) {
 	}
 	info, err := c.Info(ctx)
 	check("info", info.GetClusterId() == clusterID && len(info.GetMasters()) == 2, err)
-	jobs, err := c.Jobs(ctx, false)
-	check("jobs", len(jobs) == 1 && jobs[0].JobId == id, err)
-	status, err := c.Job(ctx, id, true)
+	jobs, err := docs.AllJobs.From(ctx, c, docs.AllQuery{})
+	check("jobs", len(jobs) == 1 && jobs[0].JobID == id, err)
+	status, err := docs.Status.From(ctx, c, docs.JobID{Job: id})
 	check("job", len(status.GetTasks()) == 1, err)
-	nodes, err := c.Tasknodes(ctx, true)
+	nodes, err := docs.Nodes.From(ctx, c, docs.No{})
 	check("nodes", len(nodes) == 1 && nodes[0].Name == "n1" && len(nodes[0].Attempts) == 1, err)
 	policy, err := docs.Policy.From(ctx, c, docs.No{})
 	check("policy", policy.Policy == "fifo", err)
@@ -143,7 +143,7 @@ func TestAdministration(t *testing.T) {
 		t.Errorf("%s runs again", again)
 	}
 
-	_, err = c.Job(ctx, "job_1_0001", true)
+	_, err = docs.Status.From(ctx, c, docs.JobID{Job: "job_1_0001"})
 	refused("unknown job", err, client.ErrUnknown)
 	_, err = c.Watch(ctx, "job_1_0001", nil)
 	refused("unknown job followed", err, client.ErrUnknown)

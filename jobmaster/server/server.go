@@ -50,7 +50,7 @@ type Config struct {
 	Confirm func(ctx context.Context) error
 	// Docs answers the documents that only the leader knows; default none.
 	Docs docs.Table
-	// Admin changes the masters; default nil: the masters cannot be changed.
+	// Admin changes the masters; there is no default.
 	Admin Admin
 	// API answers requests below rpc.APIRoot, whose callers are checked as those of calls are. Default
 	// none: 404.

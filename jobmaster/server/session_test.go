@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
@@ -82,7 +83,7 @@ func TestSlowTasknodeBlocksNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	for running := int32(0); running < 2; {
-		status, err := c.Job(t.Context(), id, true)
+		status, err := docs.Status.From(t.Context(), c, docs.JobID{Job: id})
 		if err != nil {
 			t.Fatal(err)
 		}

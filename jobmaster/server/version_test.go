@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/web/board"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/server"
 	"github.com/hammr/hammr/tasknode/masterlink"
@@ -27,6 +29,7 @@ func (r *rig) serve(accepted protocol.Versions) (address string, calls *received
 	calls = new(received)
 	handler := server.New(server.Config{
 		Master: r.masters[0].Master, Token: token, ClusterID: clusterID, Info: r.info, Leader: r.leader, Protocol: accepted,
+		Docs: board.OfLeader(r.masters[0].Master),
 	})
 	s := rpc.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		calls.Lock()
@@ -62,7 +65,7 @@ func TestCallersAndMastersOfSeveralVersions(t *testing.T) {
 			}
 			defer masters.Close()
 			for range 2 {
-				if _, err := rpc.Call(t.Context(), masters, (*rpc.Master).ListNodes, new(wire.ListNodesRequest)); err != nil {
+				if _, err := docs.Nodes.From(t.Context(), masters, docs.No{}); err != nil {
 					t.Fatal(err)
 				}
 			}

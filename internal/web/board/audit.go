@@ -6,7 +6,6 @@ import (
 
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // audit answers docs.Audit. More actions on a job are known than on the cluster, and those on a job
@@ -22,5 +21,5 @@ func (s *Source) audit(ctx context.Context, q docs.AuditQuery) (docs.Answer[apid
 			return past, nil
 		}
 	}
-	return answer(s, q.Select(history.ActionsOf(actions), cmp.Or(now.Since, now.At.UnixMilli())), now.At, nil), nil
+	return answer(s, q.Select(actions, cmp.Or(now.Since, now.At.UnixMilli())), now.At, nil), nil
 }

@@ -19,7 +19,7 @@ func (s *Source) nodes(ctx context.Context, q docs.No) (docs.Answer[[]apidoc.Tas
 		return a, err
 	}
 	nodes, lost := s.cfg.Master.LocalTasknodes(ctx)
-	return answer(s, apidoc.Tasknodes(nodes), s.cfg.Now(), err), classify(lost)
+	return answer(s, nodes, s.cfg.Now(), err), classify(lost)
 }
 
 // pools answers docs.Pools. Without a leader, they are those that jobs are in.

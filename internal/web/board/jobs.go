@@ -23,11 +23,11 @@ func (s *Source) jobs(ctx context.Context, q docs.JobQuery) (docs.Answer[docs.Jo
 			live = nil // the list is as good without it, except for what jobs wait for
 		}
 		now := s.cfg.Board.Snapshot()
-		rows := make([]*wire.JobStatus, len(now.Jobs))
+		rows := make([]apidoc.Job, len(now.Jobs))
 		for i, j := range now.Jobs {
 			rows[i] = line(j, live[j.ID])
 		}
-		return apidoc.Jobs(rows), now.At, freshness, nil
+		return rows, now.At, freshness, nil
 	})
 	if err != nil {
 		return docs.Answer[docs.JobPage]{}, err
@@ -37,16 +37,16 @@ func (s *Source) jobs(ctx context.Context, q docs.JobQuery) (docs.Answer[docs.Jo
 }
 
 // line describes a job for a list, as the leader does.
-func line(j *board.Job, live board.Live) *wire.JobStatus {
-	l := &wire.JobStatus{
-		JobId: j.ID.String(), Name: j.Name, User: j.User, Queue: j.Pool, Priority: apidoc.PriorityName(j.Priority),
-		State: wire.JobState(j.State), Suspended: j.Suspended, Reason: live.Reason, Cause: j.Cause, OutputDir: j.OutputDir,
+func line(j *board.Job, live board.Live) apidoc.Job {
+	l := apidoc.Job{
+		JobID: j.ID.String(), Name: j.Name, User: j.User, Queue: j.Pool, Priority: apidoc.PriorityName(j.Priority),
+		State: apidoc.JobState(wire.JobState(j.State)), Suspended: j.Suspended, WaitsFor: live.Reason, Cause: j.Cause, OutputDir: j.OutputDir,
 		SubmitTime: j.SubmittedAt, StartTime: j.Summary.StartedAt, FinishTime: j.FinishedAt,
 	}
 	if j.Archived {
 		tasks, done := j.Summary.Tasks, j.Summary.Finished
-		l.Maps, l.MapsDone, l.MapProgress = int32(tasks[0]), int32(done[0]), history.MeanProgress(0, 0, float64(done[0]), tasks[0])
-		l.Reduces, l.ReducesDone, l.ReduceProgress = int32(tasks[1]), int32(done[1]), history.MeanProgress(0, 0, float64(done[1]), tasks[1])
+		addTo(&l.Maps, tasks[0], done[0], 0, float64(done[0]))
+		addTo(&l.Reduces, tasks[1], done[1], 0, float64(done[1]))
 		return l
 	}
 	for i := range j.Stages {
@@ -54,16 +54,19 @@ func line(j *board.Job, live board.Live) *wire.JobStatus {
 		if st.StartedAt != 0 && (l.StartTime == 0 || st.StartedAt < l.StartTime) {
 			l.StartTime = st.StartedAt
 		}
-		done := float64(st.Finished) + live.Fractions[st.Code]
+		progress := &l.Reduces
 		if st.Source {
-			l.MapProgress = history.MeanProgress(l.MapProgress, l.Maps, done, st.Tasks)
-			l.Maps, l.MapsDone, l.MapsRunning = l.Maps+int32(st.Tasks), l.MapsDone+int32(st.Finished), l.MapsRunning+int32(st.Running)
-			continue
+			progress = &l.Maps
 		}
-		l.ReduceProgress = history.MeanProgress(l.ReduceProgress, l.Reduces, done, st.Tasks)
-		l.Reduces, l.ReducesDone, l.ReducesRunning = l.Reduces+int32(st.Tasks), l.ReducesDone+int32(st.Finished), l.ReducesRunning+int32(st.Running)
+		addTo(progress, st.Tasks, st.Finished, st.Running, float64(st.Finished)+live.Fractions[st.Code])
 	}
 	return l
+}
+
+// addTo adds the tasks of a stage, whose progress adds up to fraction.
+func addTo(p *apidoc.Progress, tasks, done, running int, fraction float64) {
+	p.Fraction = history.MeanProgress(p.Fraction, p.Total, fraction, tasks)
+	p.Total, p.Done, p.Running = p.Total+int32(tasks), p.Done+int32(done), p.Running+int32(running)
 }
 
 // jobDocs is what the status of a job says.

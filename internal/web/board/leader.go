@@ -2,14 +2,13 @@ package board
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
 )
@@ -18,32 +17,26 @@ import (
 // leads.
 func OfLeader(m *jobmaster.Master) docs.Table {
 	t := docs.Table{}
+	serveOf(t, docs.AllJobs, func(ctx context.Context, q docs.AllQuery) ([]apidoc.Job, error) {
+		if q.Since != 0 {
+			jobs, err := m.JobsSince(ctx, int64(q.Since))
+			return apidoc.Jobs(jobs), err
+		}
+		jobs, err := m.Jobs(ctx, q.Finished == docs.Yes)
+		return apidoc.Jobs(jobs), err
+	})
+	serveOf(t, docs.Status, func(ctx context.Context, q docs.JobID) (*wire.JobStatus, error) { return m.Job(ctx, q.Job, true) })
+	serveOf(t, docs.Progress, func(ctx context.Context, q docs.JobID) (*wire.JobStatus, error) { return m.Job(ctx, q.Job, false) })
 	serveOf(t, docs.Explanation, func(ctx context.Context, q docs.TaskID) (apidoc.Explanation, error) {
 		explanation, err := m.Explain(ctx, q.Job, q.Task)
 		return apidoc.Of(explanation, err, apidoc.ExplanationOf)
 	})
-	serveOf(t, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) {
-		nodes, err := m.Tasknodes(ctx, true)
-		return apidoc.Tasknodes(nodes), err
-	})
-	serveOf(t, docs.Node, func(ctx context.Context, q docs.NodeID) (apidoc.Tasknode, error) {
-		n, err := m.Tasknode(ctx, q.Node)
-		return apidoc.Of(n, err, apidoc.TasknodeOf)
-	})
-	serveOf(t, docs.Pools, func(ctx context.Context, _ docs.No) ([]apidoc.Queue, error) {
-		queues, err := m.Queues(ctx)
-		return apidoc.Queues(queues.GetQueues()), err
-	})
-	serveOf(t, docs.Policy, func(ctx context.Context, _ docs.No) (apidoc.Policy, error) {
-		policy, err := m.Policy(ctx)
-		return apidoc.Of(policy, err, apidoc.PolicyOf)
-	})
-	serveOf(t, docs.Preview, func(ctx context.Context, q docs.PolicyQuery) (doc apidoc.PolicyPreview, err error) {
-		p, err := m.PreviewPolicy(ctx, q.Policy, q.Conf)
-		if err == nil {
-			doc = apidoc.PreviewOf(q.Policy, q.Conf, p)
-		}
-		return doc, err
+	serveOf(t, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) { return m.Tasknodes(ctx) })
+	serveOf(t, docs.Node, func(ctx context.Context, q docs.NodeID) (apidoc.Tasknode, error) { return m.Tasknode(ctx, q.Node) })
+	serveOf(t, docs.Pools, func(ctx context.Context, _ docs.No) ([]apidoc.Queue, error) { return m.Queues(ctx) })
+	serveOf(t, docs.Policy, func(ctx context.Context, _ docs.No) (apidoc.Policy, error) { return m.Policy(ctx) })
+	serveOf(t, docs.Preview, func(ctx context.Context, q docs.PolicyQuery) (apidoc.PolicyPreview, error) {
+		return m.PreviewPolicy(ctx, q.Policy, q.Conf)
 	})
 	serveOf(t, docs.Decisions, func(_ context.Context, q docs.DecisionQuery) (doc apidoc.Decisions, err error) {
 		var job cluster.JobID
@@ -52,28 +45,11 @@ func OfLeader(m *jobmaster.Master) docs.Table {
 				return doc, fmt.Errorf("%w: %w", docs.ErrUnknown, err)
 			}
 		}
-		return decisionsOf(m.Decisions(jobmaster.DecisionFilter{
+		return m.Decisions(jobmaster.DecisionFilter{
 			Job: job, Pool: q.Pool, Machine: q.Node, Kind: sched.DecisionKind(q.Kind), Before: q.Before, Limit: q.Limit,
-		}))
+		}), nil
 	})
 	return t
-}
-
-// decisionsOf returns the document of decisions.
-func decisionsOf(list jobmaster.DecisionList) (apidoc.Decisions, error) {
-	doc := apidoc.Decisions{Decisions: []apidoc.Decision{}, Kept: uint64(list.Kept), Since: list.Since, Full: list.Full}
-	for _, d := range list.Decisions {
-		decision := apidoc.Decision{Number: d.Number}
-		line, err := json.Marshal(d.Decision)
-		if err = errors.Join(err, json.Unmarshal(line, &decision)); err != nil {
-			return doc, fmt.Errorf("decision %d: %w", d.Number, err)
-		}
-		doc.Decisions = append(doc.Decisions, decision)
-	}
-	if n := len(doc.Decisions); list.More && n > 0 {
-		doc.Before = doc.Decisions[n-1].Number
-	}
-	return doc, nil
 }
 
 // serveOf answers a document with what the jobmaster says now.

@@ -36,17 +36,16 @@ func ledgerOf(rows []board.PreemptionRow, since int64, pool string) apidoc.Preem
 		if pool != "" && pool != r.Pool && pool != r.For {
 			continue
 		}
-		sums := apidoc.PreemptionSums(r.PreemptionSums)
-		doc.Add(sums)
+		doc.Add(r.PreemptionSums)
 		mode := slices.Index(modes, r.Mode)
-		doc.Modes[mode].Add(sums)
+		doc.Modes[mode].Add(r.PreemptionSums)
 		latency[mode].Add(&r.Latency)
 		last := len(doc.Matrix) - 1
 		if last < 0 || doc.Matrix[last].Pool != r.Pool || doc.Matrix[last].For != r.For {
 			doc.Matrix = append(doc.Matrix, apidoc.PoolPreemption{Pool: r.Pool, For: r.For, Modes: make(map[string]int)})
 			last++
 		}
-		doc.Matrix[last].Add(sums)
+		doc.Matrix[last].Add(r.PreemptionSums)
 		doc.Matrix[last].Modes[string(r.Mode)] += r.Granted
 	}
 	for i := range modes {

@@ -11,7 +11,7 @@ import (
 // TestLedgerOfRows compares the sums over modes and over the matrix, for all pools and for one.
 func TestLedgerOfRows(t *testing.T) {
 	row := func(pool, taker string, mode preempt.Mode, n int) board.PreemptionRow {
-		r := board.PreemptionRow{PreemptionKey: board.PreemptionKey{Pool: pool, For: taker, Mode: mode}, PreemptionSums: board.PreemptionSums{
+		r := board.PreemptionRow{PreemptionKey: board.PreemptionKey{Pool: pool, For: taker, Mode: mode}, PreemptionSums: apidoc.PreemptionSums{
 			Asked: n, Granted: n, Declined: 2 * n, KeptMillis: int64(3 * n), LostMillis: int64(4 * n), Checkpoints: 5 * n, CheckpointBytes: int64(6 * n), CheckpointMillis: int64(7 * n), CopiedBytes: int64(8 * n)}}
 		r.Latency.Counts[5] = uint32(n) // 100 to 250 ms
 		return r

@@ -36,7 +36,7 @@ type Master interface {
 	LocalCounters(ctx context.Context, job string) (map[string]counter.Values, error)
 	LocalTaskCounters(ctx context.Context, task cluster.TaskID) (counter.Values, error)
 	LiveJobs(ctx context.Context) (map[cluster.JobID]board.Live, error)
-	LocalTasknodes(ctx context.Context) ([]*wire.Tasknode, error)
+	LocalTasknodes(ctx context.Context) ([]apidoc.Tasknode, error)
 }
 
 // noPast has no jobs that have left the state.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -16,7 +15,6 @@ import (
 	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/jobmaster/board"
-	"github.com/hammr/hammr/jobmaster/history"
 )
 
 func (s *Source) columns(ctx context.Context, q docs.JobID) (docs.Answer[*apidoc.TaskColumns], error) {
@@ -65,40 +63,7 @@ func typeOf(s *board.StageRow) string {
 
 // stateOf returns the state of a task as documents show it.
 func stateOf(j *board.Job, t *board.Task) string {
-	return taskStates()[t.State][indexOf(j.State.Final())][indexOf(t.Suspended)]
-}
-
-// taskStates returns the displayed states of tasks, by state, whether the job is over, and whether the task
-// is suspended.
-var taskStates = sync.OnceValue(func() (states [cluster.TaskKilled + 1][2][2]string) {
-	for state := range states {
-		for _, over := range []bool{false, true} {
-			for _, suspended := range []bool{false, true} {
-				states[state][indexOf(over)][indexOf(suspended)] = displayed(cluster.TaskState(state), over, suspended)
-			}
-		}
-	}
-	return states
-})
-
-// indexOf returns the index of a value in taskStates.
-func indexOf(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
-// displayed returns the state of a task as package apidoc shows it.
-func displayed(state cluster.TaskState, over, suspended bool) string {
-	status := &wire.JobStatus{Tasks: []*wire.TaskStatus{{State: wire.TaskState(state)}}}
-	if over {
-		status.State = wire.JobState_KILLED
-	}
-	if suspended {
-		status.Tasks[0].Attempts = []*wire.TaskStatus_Attempt{{State: wire.AttemptState_ATTEMPT_RUNNING, Suspended: true}}
-	}
-	return string(apidoc.Tasks(status)[0].State)
+	return string(apidoc.TaskState(wire.TaskState(t.State), j.State.Final(), t.Suspended))
 }
 
 func (s *Source) tasks(ctx context.Context, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
@@ -179,11 +144,11 @@ func (s *Source) events(ctx context.Context, q docs.TaskID) (docs.Answer[apidoc.
 		if err != nil {
 			return docs.Answer[apidoc.Events]{}, unknownTask(q)
 		}
-		events, since, err := now.Events(j.ID, task)
+		events, err := now.Events(j.ID, task)
 		if err != nil {
 			return docs.Answer[apidoc.Events]{}, classify(err)
 		}
-		return answer(s, history.EventsOf(events, since), now.At, nil), nil
+		return answer(s, events, now.At, nil), nil
 	}
 	a, err := ask(ctx, s, s.large, "events "+q.Job, func(ctx context.Context) (apidoc.Events, time.Time, time.Duration, error) {
 		now, j, err := s.inState(q.Job)
@@ -191,8 +156,8 @@ func (s *Source) events(ctx context.Context, q docs.TaskID) (docs.Answer[apidoc.
 			old, err := docs.Events.Read(ctx, s.cfg.Past, docs.TaskID{Job: q.Job})
 			return old.Value, old.At, finishedFreshness, err
 		}
-		events, since, err := now.Events(j.ID, cluster.TaskID{})
-		return history.EventsOf(events, since), now.At, freshness, err
+		events, err := now.Events(j.ID, cluster.TaskID{})
+		return events, now.At, freshness, err
 	})
 	a.Value = a.Value.OfTask(q.Task)
 	return a, err

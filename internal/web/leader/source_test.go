@@ -25,6 +25,7 @@ import (
 	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
+	"google.golang.org/protobuf/proto"
 )
 
 const (
@@ -73,29 +74,18 @@ func (f *fakeClient) Info(context.Context) (*wire.Info, error) {
 	return &wire.Info{ClusterId: "1763700000000", Leader: "m1", Masters: []*wire.Info_Master{{Id: "m1", Address: cmp.Or(f.rpc, "a:7070"), State: "leader"}}}, f.ask()
 }
 
-func (f *fakeClient) Job(_ context.Context, id string, tasks bool) (*wire.JobStatus, error) {
-	if err := f.ask(); err != nil {
-		return nil, err
-	}
-	switch {
-	case id == openJob:
-		return &wire.JobStatus{JobId: id, State: wire.JobState_RUNNING}, nil
-	case id == overJob:
-		status := &wire.JobStatus{JobId: id, State: wire.JobState_SUCCEEDED, Properties: map[string]string{"a": "b"}}
-		if tasks {
-			status.Tasks = []*wire.TaskStatus{{Id: "task_1_0002_m_000000"}}
-		}
-		return status, nil
-	}
-	return nil, client.ErrUnknown
-}
-
 // Read answers as the leader does.
 func (f *fakeClient) Read(_ context.Context, path string) ([]byte, error) {
 	if err := f.ask(); err != nil {
 		return nil, err
 	}
 	switch path {
+	case "/jobs/" + openJob + "/status":
+		return proto.Marshal(&wire.JobStatus{JobId: openJob, State: wire.JobState_RUNNING})
+	case "/jobs/" + overJob + "/status":
+		return proto.Marshal(&wire.JobStatus{
+			JobId: overJob, State: wire.JobState_SUCCEEDED, Properties: map[string]string{"a": "b"}, Tasks: []*wire.TaskStatus{{Id: "task_1_0002_m_000000"}},
+		})
 	case "/nodes":
 		return json.Marshal([]apidoc.Tasknode{{Name: "n1", State: "RUNNING", HTTP: f.page}})
 	case "/scheduler":

@@ -12,7 +12,7 @@ import (
 // status returns a job with all its tasks.
 func (s *Source) status(ctx context.Context, q docs.JobID) (docs.Answer[*wire.JobStatus], error) {
 	return answers.Ask(ctx, s.large, "status "+q.Job, func(ctx context.Context) (*wire.JobStatus, time.Duration, error) {
-		status, err := s.client.Job(ctx, q.Job, true)
+		status, err := docs.Status.From(ctx, s.client, q)
 		if err != nil {
 			return nil, 0, classify(err)
 		}

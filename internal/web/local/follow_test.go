@@ -74,8 +74,7 @@ func (f *Follower) Source(id, policy string) docs.Source {
 		return doc, fmt.Errorf("a simulation does not explain why jobs wait: %w", docs.ErrUnavailable)
 	})
 	serve(leader.table, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) {
-		nodes, err := f.master.LocalTasknodes(ctx)
-		return apidoc.Tasknodes(nodes), err
+		return f.master.LocalTasknodes(ctx)
 	})
 	delete(leader.table, docs.Node.Entry) // it follows from all of them
 	serve(leader.table, docs.Pools, func(context.Context, docs.No) ([]apidoc.Queue, error) {

@@ -113,12 +113,11 @@ func (s *Source) prefer(first string, others ...string) {
 
 // Read implements docs.Source. Answers to the same question are shared among readers.
 func (s *Source) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
-	if e.Path == "" {
+	if e.Path == "" || e.Call {
 		return s.cfg.Status.Read(ctx, e, query)
 	}
-	if q, ok := query.(docs.PolicyQuery); ok {
-		q.Conf = ownSettings(q.Conf)
-		query = q
+	if q, ok := query.(docs.Configured); ok {
+		query = q.WithSettings(ownSettings(q.Settings()))
 	}
 	path := apiRoot + e.URL(query)
 	shared, err := answers.Ask(ctx, s.answers, path, func(ctx context.Context) (docs.Answer[any], time.Duration, error) {

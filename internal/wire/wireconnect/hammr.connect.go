@@ -59,20 +59,12 @@ const (
 	JobmasterSubmitProcedure = "/hammr.v1.Jobmaster/Submit"
 	// JobmasterFollowProcedure is the fully-qualified name of the Jobmaster's Follow RPC.
 	JobmasterFollowProcedure = "/hammr.v1.Jobmaster/Follow"
-	// JobmasterGetJobProcedure is the fully-qualified name of the Jobmaster's GetJob RPC.
-	JobmasterGetJobProcedure = "/hammr.v1.Jobmaster/GetJob"
 	// JobmasterKillProcedure is the fully-qualified name of the Jobmaster's Kill RPC.
 	JobmasterKillProcedure = "/hammr.v1.Jobmaster/Kill"
 	// JobmasterReadProcedure is the fully-qualified name of the Jobmaster's Read RPC.
 	JobmasterReadProcedure = "/hammr.v1.Jobmaster/Read"
 	// JobmasterChangeProcedure is the fully-qualified name of the Jobmaster's Change RPC.
 	JobmasterChangeProcedure = "/hammr.v1.Jobmaster/Change"
-	// JobmasterListJobsProcedure is the fully-qualified name of the Jobmaster's ListJobs RPC.
-	JobmasterListJobsProcedure = "/hammr.v1.Jobmaster/ListJobs"
-	// JobmasterListNodesProcedure is the fully-qualified name of the Jobmaster's ListNodes RPC.
-	JobmasterListNodesProcedure = "/hammr.v1.Jobmaster/ListNodes"
-	// JobmasterGetNodeProcedure is the fully-qualified name of the Jobmaster's GetNode RPC.
-	JobmasterGetNodeProcedure = "/hammr.v1.Jobmaster/GetNode"
 	// JobmasterBackupProcedure is the fully-qualified name of the Jobmaster's Backup RPC.
 	JobmasterBackupProcedure = "/hammr.v1.Jobmaster/Backup"
 	// TasknodesAttendProcedure is the fully-qualified name of the Tasknodes's Attend RPC.
@@ -89,17 +81,11 @@ type JobmasterClient interface {
 	Submit(context.Context, *wire.SubmitRequest) (*wire.SubmitResponse, error)
 	// Follow sends the status of a job now and after changes. The last one is final.
 	Follow(context.Context, *wire.WatchRequest) (*connect.ServerStreamForClient[wire.JobStatus], error)
-	// GetJob returns the status of one job, whether it is over or not.
-	GetJob(context.Context, *wire.JobRequest) (*wire.JobStatus, error)
 	Kill(context.Context, *wire.KillRequest) (*wire.KillResponse, error)
 	// Read answers a document that only the leader knows: a row of the table of package docs.
 	Read(context.Context, *wire.ReadRequest) (*wire.ReadResponse, error)
 	// Change makes a change that users order: a row of the table of package docs.
 	Change(context.Context, *wire.ChangeRequest) (*wire.ChangeResponse, error)
-	ListJobs(context.Context, *wire.ListJobsRequest) (*wire.ListJobsResponse, error)
-	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
-	// GetNode describes one tasknode, even if it is lost.
-	GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error)
 	// Backup sends a backup of the state. It is complete when the stream ends without an error.
 	Backup(context.Context, *wire.BackupRequest) (*connect.ServerStreamForClient[wire.BackupChunk], error)
 }
@@ -133,12 +119,6 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("Follow")),
 			connect.WithClientOptions(opts...),
 		),
-		getJob: connect.NewClient[wire.JobRequest, wire.JobStatus](
-			httpClient,
-			baseURL+JobmasterGetJobProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("GetJob")),
-			connect.WithClientOptions(opts...),
-		),
 		kill: connect.NewClient[wire.KillRequest, wire.KillResponse](
 			httpClient,
 			baseURL+JobmasterKillProcedure,
@@ -157,24 +137,6 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 			connect.WithSchema(jobmasterMethods.ByName("Change")),
 			connect.WithClientOptions(opts...),
 		),
-		listJobs: connect.NewClient[wire.ListJobsRequest, wire.ListJobsResponse](
-			httpClient,
-			baseURL+JobmasterListJobsProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("ListJobs")),
-			connect.WithClientOptions(opts...),
-		),
-		listNodes: connect.NewClient[wire.ListNodesRequest, wire.ListNodesResponse](
-			httpClient,
-			baseURL+JobmasterListNodesProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("ListNodes")),
-			connect.WithClientOptions(opts...),
-		),
-		getNode: connect.NewClient[wire.GetNodeRequest, wire.Tasknode](
-			httpClient,
-			baseURL+JobmasterGetNodeProcedure,
-			connect.WithSchema(jobmasterMethods.ByName("GetNode")),
-			connect.WithClientOptions(opts...),
-		),
 		backup: connect.NewClient[wire.BackupRequest, wire.BackupChunk](
 			httpClient,
 			baseURL+JobmasterBackupProcedure,
@@ -186,17 +148,13 @@ func NewJobmasterClient(httpClient connect.HTTPClient, baseURL string, opts ...c
 
 // jobmasterClient implements JobmasterClient.
 type jobmasterClient struct {
-	getInfo   *connect.Client[wire.InfoRequest, wire.Info]
-	submit    *connect.Client[wire.SubmitRequest, wire.SubmitResponse]
-	follow    *connect.Client[wire.WatchRequest, wire.JobStatus]
-	getJob    *connect.Client[wire.JobRequest, wire.JobStatus]
-	kill      *connect.Client[wire.KillRequest, wire.KillResponse]
-	read      *connect.Client[wire.ReadRequest, wire.ReadResponse]
-	change    *connect.Client[wire.ChangeRequest, wire.ChangeResponse]
-	listJobs  *connect.Client[wire.ListJobsRequest, wire.ListJobsResponse]
-	listNodes *connect.Client[wire.ListNodesRequest, wire.ListNodesResponse]
-	getNode   *connect.Client[wire.GetNodeRequest, wire.Tasknode]
-	backup    *connect.Client[wire.BackupRequest, wire.BackupChunk]
+	getInfo *connect.Client[wire.InfoRequest, wire.Info]
+	submit  *connect.Client[wire.SubmitRequest, wire.SubmitResponse]
+	follow  *connect.Client[wire.WatchRequest, wire.JobStatus]
+	kill    *connect.Client[wire.KillRequest, wire.KillResponse]
+	read    *connect.Client[wire.ReadRequest, wire.ReadResponse]
+	change  *connect.Client[wire.ChangeRequest, wire.ChangeResponse]
+	backup  *connect.Client[wire.BackupRequest, wire.BackupChunk]
 }
 
 // GetInfo calls hammr.v1.Jobmaster.GetInfo.
@@ -220,15 +178,6 @@ func (c *jobmasterClient) Submit(ctx context.Context, req *wire.SubmitRequest) (
 // Follow calls hammr.v1.Jobmaster.Follow.
 func (c *jobmasterClient) Follow(ctx context.Context, req *wire.WatchRequest) (*connect.ServerStreamForClient[wire.JobStatus], error) {
 	return c.follow.CallServerStream(ctx, connect.NewRequest(req))
-}
-
-// GetJob calls hammr.v1.Jobmaster.GetJob.
-func (c *jobmasterClient) GetJob(ctx context.Context, req *wire.JobRequest) (*wire.JobStatus, error) {
-	response, err := c.getJob.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
 }
 
 // Kill calls hammr.v1.Jobmaster.Kill.
@@ -258,33 +207,6 @@ func (c *jobmasterClient) Change(ctx context.Context, req *wire.ChangeRequest) (
 	return nil, err
 }
 
-// ListJobs calls hammr.v1.Jobmaster.ListJobs.
-func (c *jobmasterClient) ListJobs(ctx context.Context, req *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
-	response, err := c.listJobs.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// ListNodes calls hammr.v1.Jobmaster.ListNodes.
-func (c *jobmasterClient) ListNodes(ctx context.Context, req *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
-	response, err := c.listNodes.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
-// GetNode calls hammr.v1.Jobmaster.GetNode.
-func (c *jobmasterClient) GetNode(ctx context.Context, req *wire.GetNodeRequest) (*wire.Tasknode, error) {
-	response, err := c.getNode.CallUnary(ctx, connect.NewRequest(req))
-	if response != nil {
-		return response.Msg, err
-	}
-	return nil, err
-}
-
 // Backup calls hammr.v1.Jobmaster.Backup.
 func (c *jobmasterClient) Backup(ctx context.Context, req *wire.BackupRequest) (*connect.ServerStreamForClient[wire.BackupChunk], error) {
 	return c.backup.CallServerStream(ctx, connect.NewRequest(req))
@@ -296,17 +218,11 @@ type JobmasterHandler interface {
 	Submit(context.Context, *wire.SubmitRequest) (*wire.SubmitResponse, error)
 	// Follow sends the status of a job now and after changes. The last one is final.
 	Follow(context.Context, *wire.WatchRequest, *connect.ServerStream[wire.JobStatus]) error
-	// GetJob returns the status of one job, whether it is over or not.
-	GetJob(context.Context, *wire.JobRequest) (*wire.JobStatus, error)
 	Kill(context.Context, *wire.KillRequest) (*wire.KillResponse, error)
 	// Read answers a document that only the leader knows: a row of the table of package docs.
 	Read(context.Context, *wire.ReadRequest) (*wire.ReadResponse, error)
 	// Change makes a change that users order: a row of the table of package docs.
 	Change(context.Context, *wire.ChangeRequest) (*wire.ChangeResponse, error)
-	ListJobs(context.Context, *wire.ListJobsRequest) (*wire.ListJobsResponse, error)
-	ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error)
-	// GetNode describes one tasknode, even if it is lost.
-	GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error)
 	// Backup sends a backup of the state. It is complete when the stream ends without an error.
 	Backup(context.Context, *wire.BackupRequest, *connect.ServerStream[wire.BackupChunk]) error
 }
@@ -336,12 +252,6 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("Follow")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobmasterGetJobHandler := connect.NewUnaryHandlerSimple(
-		JobmasterGetJobProcedure,
-		svc.GetJob,
-		connect.WithSchema(jobmasterMethods.ByName("GetJob")),
-		connect.WithHandlerOptions(opts...),
-	)
 	jobmasterKillHandler := connect.NewUnaryHandlerSimple(
 		JobmasterKillProcedure,
 		svc.Kill,
@@ -360,24 +270,6 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 		connect.WithSchema(jobmasterMethods.ByName("Change")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobmasterListJobsHandler := connect.NewUnaryHandlerSimple(
-		JobmasterListJobsProcedure,
-		svc.ListJobs,
-		connect.WithSchema(jobmasterMethods.ByName("ListJobs")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterListNodesHandler := connect.NewUnaryHandlerSimple(
-		JobmasterListNodesProcedure,
-		svc.ListNodes,
-		connect.WithSchema(jobmasterMethods.ByName("ListNodes")),
-		connect.WithHandlerOptions(opts...),
-	)
-	jobmasterGetNodeHandler := connect.NewUnaryHandlerSimple(
-		JobmasterGetNodeProcedure,
-		svc.GetNode,
-		connect.WithSchema(jobmasterMethods.ByName("GetNode")),
-		connect.WithHandlerOptions(opts...),
-	)
 	jobmasterBackupHandler := connect.NewServerStreamHandlerSimple(
 		JobmasterBackupProcedure,
 		svc.Backup,
@@ -392,20 +284,12 @@ func NewJobmasterHandler(svc JobmasterHandler, opts ...connect.HandlerOption) (s
 			jobmasterSubmitHandler.ServeHTTP(w, r)
 		case JobmasterFollowProcedure:
 			jobmasterFollowHandler.ServeHTTP(w, r)
-		case JobmasterGetJobProcedure:
-			jobmasterGetJobHandler.ServeHTTP(w, r)
 		case JobmasterKillProcedure:
 			jobmasterKillHandler.ServeHTTP(w, r)
 		case JobmasterReadProcedure:
 			jobmasterReadHandler.ServeHTTP(w, r)
 		case JobmasterChangeProcedure:
 			jobmasterChangeHandler.ServeHTTP(w, r)
-		case JobmasterListJobsProcedure:
-			jobmasterListJobsHandler.ServeHTTP(w, r)
-		case JobmasterListNodesProcedure:
-			jobmasterListNodesHandler.ServeHTTP(w, r)
-		case JobmasterGetNodeProcedure:
-			jobmasterGetNodeHandler.ServeHTTP(w, r)
 		case JobmasterBackupProcedure:
 			jobmasterBackupHandler.ServeHTTP(w, r)
 		default:
@@ -429,10 +313,6 @@ func (UnimplementedJobmasterHandler) Follow(context.Context, *wire.WatchRequest,
 	return connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Follow is not implemented"))
 }
 
-func (UnimplementedJobmasterHandler) GetJob(context.Context, *wire.JobRequest) (*wire.JobStatus, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.GetJob is not implemented"))
-}
-
 func (UnimplementedJobmasterHandler) Kill(context.Context, *wire.KillRequest) (*wire.KillResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Kill is not implemented"))
 }
@@ -443,18 +323,6 @@ func (UnimplementedJobmasterHandler) Read(context.Context, *wire.ReadRequest) (*
 
 func (UnimplementedJobmasterHandler) Change(context.Context, *wire.ChangeRequest) (*wire.ChangeResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.Change is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) ListJobs(context.Context, *wire.ListJobsRequest) (*wire.ListJobsResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListJobs is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) ListNodes(context.Context, *wire.ListNodesRequest) (*wire.ListNodesResponse, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.ListNodes is not implemented"))
-}
-
-func (UnimplementedJobmasterHandler) GetNode(context.Context, *wire.GetNodeRequest) (*wire.Tasknode, error) {
-	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("hammr.v1.Jobmaster.GetNode is not implemented"))
 }
 
 func (UnimplementedJobmasterHandler) Backup(context.Context, *wire.BackupRequest, *connect.ServerStream[wire.BackupChunk]) error {
