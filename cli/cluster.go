@@ -121,15 +121,15 @@ func (f *sshFlags) prepare() error {
 		f.file.Cluster[hostfile.HDFS] = "true"
 	}
 	for _, setting := range f.settings {
-		key, value, ok := strings.Cut(setting, "=")
-		if role, _, isSetting := strings.Cut(key, "."); !ok || !isSetting || role != hostfile.Jobmaster && role != hostfile.Tasknode {
-			errs = append(errs, fmt.Errorf("--set %s: expected jobmaster.NAME=VALUE or tasknode.NAME=VALUE", setting))
+		role, name, value, err := hostfile.ParseSetting(setting)
+		if err != nil {
+			errs = append(errs, err)
 			continue
 		}
 		if strings.ContainsAny(value, " \t\n#") {
 			errs = append(errs, fmt.Errorf("--set %s: a value in a hostfile has no blanks and no #", setting))
 		}
-		f.file.Cluster[key] = value
+		f.file.Cluster[role+"."+name] = value
 	}
 	if len(strings.Fields(f.shell)) == 0 {
 		errs = append(errs, errors.New("--shell is empty"))

@@ -84,7 +84,7 @@ func (c *Config) EnsureDefaults() {
 
 // Validate reports every error at once.
 func (c *Config) Validate() error {
-	_, _, err := c.settings()
+	_, err := c.settings()
 	return errors.Join(err,
 		validate.That(c.Masters == 1 || c.Masters == 3, "--masters %d: expected 1 or 3", c.Masters),
 		validate.That(c.Masters <= len(c.Allocation.Nodes), "--masters %d: the allocation has %d nodes", c.Masters, len(c.Allocation.Nodes)),

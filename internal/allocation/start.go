@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/hostfile"
 	"github.com/hammr/hammr/internal/launch"
 	"github.com/hammr/hammr/internal/masterd"
 	"github.com/hammr/hammr/internal/rpc"
@@ -197,12 +198,11 @@ func (r *runner) masterDaemon(i int, dir, address string) *startRequest {
 	d.Address, d.Advertise = address[strings.LastIndexByte(address, ':'):], address
 	s := r.cluster.Jobmaster(d)
 	s["nice"], s["expiry"] = "0", "1m"
-	jobmaster, _, _ := r.cfg.settings() // Validate has reported errors
 	if i == 0 {
-		return startDaemon(d, []string{"jobmaster"}, s, jobmaster)
+		return r.startDaemon(d, hostfile.Jobmaster, s)
 	}
 	delete(s, "masters")
-	q := startDaemon(d, []string{"jobmaster", "--join"}, s, jobmaster)
+	q := r.startDaemon(d, hostfile.Jobmaster, s, "--join")
 	q.ReadyFile = "" // it is ready when it has been added
 	return q
 }
@@ -219,8 +219,7 @@ func (r *runner) startTasknode(ctx context.Context, p *placed) error {
 	if memory := memoryOf(m.node.MemoryMB, m.memory(), p.share); memory > 0 {
 		s["memory-mb"] = strconv.Itoa(memory)
 	}
-	_, tasknode, _ := r.cfg.settings() // Validate has reported errors
-	_, err := m.ask(ctx, request{Start: startDaemon(d, []string{"tasknode", "--own-user"}, s, tasknode)})
+	_, err := m.ask(ctx, request{Start: r.startDaemon(d, hostfile.Tasknode, s, "--own-user")})
 	return err
 }
 
@@ -243,11 +242,13 @@ func (r *runner) daemon(name, dir string) launch.Daemon {
 	}
 }
 
-// startDaemon returns the request that starts a daemon, with its settings and those of the user.
-func startDaemon(d launch.Daemon, command []string, s launch.Settings, user []string) *startRequest {
+// startDaemon returns the request that starts a daemon, with its settings, flags without a value,
+// and the settings of the user.
+func (r *runner) startDaemon(d launch.Daemon, role string, s launch.Settings, flags ...string) *startRequest {
+	user, _ := r.cfg.settings() // Validate has reported errors
 	return &startRequest{
 		Daemon: d, Timeout: readyTimeout,
-		Args: slices.Concat(command, s.Flags(), user, d.Files().Flags()), Env: hadoopVariables(os.Environ()),
+		Args: slices.Concat([]string{role}, flags, s.Flags(), user[role], d.Files().Flags()), Env: hadoopVariables(os.Environ()),
 	}
 }
 
@@ -257,22 +258,14 @@ func hadoopVariables(environment []string) []string {
 	return slices.DeleteFunc(environment, func(v string) bool { return !strings.HasPrefix(v, "HADOOP_") })
 }
 
-// settings returns Settings as flags of the daemons.
-func (c *Config) settings() (jobmaster, tasknode []string, err error) {
+// settings returns Settings as flags of the daemons, by role.
+func (c *Config) settings() (flags map[string][]string, err error) {
+	flags = make(map[string][]string)
 	var errs []error
 	for _, s := range c.Settings {
-		name, value, ok := strings.Cut(s, "=")
-		role, flag, isSetting := strings.Cut(name, ".")
-		switch {
-		case !ok || !isSetting || flag == "":
-			errs = append(errs, fmt.Errorf("--set %s: expected jobmaster.NAME=VALUE or tasknode.NAME=VALUE", s))
-		case role == "jobmaster":
-			jobmaster = append(jobmaster, "--"+flag+"="+value)
-		case role == "tasknode":
-			tasknode = append(tasknode, "--"+flag+"="+value)
-		default:
-			errs = append(errs, fmt.Errorf("--set %s: there is no daemon %q", s, role))
-		}
+		role, name, value, err := hostfile.ParseSetting(s)
+		errs = append(errs, err)
+		flags[role] = append(flags[role], "--"+name+"="+value)
 	}
-	return jobmaster, tasknode, errors.Join(errs...)
+	return flags, errors.Join(errs...)
 }

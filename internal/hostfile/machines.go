@@ -194,6 +194,20 @@ func CheckOption(key, value string, ofCluster bool) error {
 	return nil
 }
 
+// ParseSetting parses ROLE.NAME=VALUE, the value of a flag --set: a setting of all daemons of a
+// role.
+func ParseSetting(text string) (role, name, value string, err error) {
+	key, value, ok := strings.Cut(text, "=")
+	role, name, _ = strings.Cut(key, ".")
+	switch {
+	case !ok || name == "":
+		err = fmt.Errorf("--set %s: expected jobmaster.NAME=VALUE or tasknode.NAME=VALUE", text)
+	case role != Jobmaster && role != Tasknode:
+		err = fmt.Errorf("--set %s: there is no daemon %q", text, role)
+	}
+	return role, name, value, err
+}
+
 // merge adds options and reports those that are there already.
 func merge(to, from map[string]string) error {
 	var errs []error

@@ -9,7 +9,7 @@ import (
 // Step starts a part of a cluster, such as all masters, and returns when it is ready.
 type Step struct {
 	Start func(ctx context.Context) error
-	// Undo ends what Start has started, all of it or the part before an error.
+	// Undo ends what Start has started, all of it or the part before an error. Default nothing.
 	Undo func(ctx context.Context) error
 }
 
@@ -22,7 +22,9 @@ func InOrder(ctx context.Context, steps ...Step) (err, left error) {
 			continue
 		}
 		for _, started := range slices.Backward(steps[:i+1]) {
-			left = errors.Join(left, started.Undo(context.WithoutCancel(ctx)))
+			if started.Undo != nil {
+				left = errors.Join(left, started.Undo(context.WithoutCancel(ctx)))
+			}
 		}
 		return err, left
 	}

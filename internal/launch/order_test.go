@@ -15,7 +15,7 @@ func TestInOrder(t *testing.T) {
 		"":  {"start a", "start b", "start c"},
 		"a": {"start a", "undo a"},
 		"b": {"start a", "start b", "undo b", "undo a"},
-		"c": {"start a", "start b", "start c", "undo c", "undo b", "undo a"},
+		"c": {"start a", "start b", "start c", "undo b", "undo a"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var got []string
@@ -39,6 +39,7 @@ func TestInOrder(t *testing.T) {
 				},
 			})
 		}
+		steps[2].Undo = nil
 		err, left := InOrder(ctx, steps...)
 		cancel()
 		if !slices.Equal(got, want) || (failing == "") != (err == nil) || failing != "" && !errors.Is(err, late) {

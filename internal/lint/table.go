@@ -378,7 +378,7 @@ var parts = []part{
 }
 
 const (
-	maxTestLines = 116_480
+	maxTestLines = 116_490
 	// maxProgramBytes bounds bin/hammr, stripped.
 	maxProgramBytes = 46_500_000
 )

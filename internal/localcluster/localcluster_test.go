@@ -220,6 +220,30 @@ func TestFailedStart(t *testing.T) {
 	}
 }
 
+// TestUnpublishedStart checks that all daemons end if the cluster is ready and cannot be published.
+func TestUnpublishedStart(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	state := filepath.Join(cfg.Dir, localcluster.StateFile)
+	cfg.BeforeStart = func(name, _ string, _ *exec.Cmd) error {
+		if name != "n2" {
+			return nil
+		}
+		return os.MkdirAll(filepath.Join(state, "taken"), 0o755)
+	}
+	if _, err := localcluster.Up(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), state) {
+		t.Errorf("got %v", err)
+	}
+	for _, name := range []string{"m1", "n1", "n2"} {
+		if text := log(t, cfg.Dir, name); !strings.Contains(text, name+" ends") {
+			t.Errorf("log of %s: %q", name, text)
+		}
+	}
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestInterruptedStart(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)

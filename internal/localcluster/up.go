@@ -112,11 +112,9 @@ func (c *Cluster) startAll(ctx context.Context) error {
 		c.State.Tasknodes = append(c.State.Tasknodes, Tasknode{n.Name, oldTasknodes[n.Name]})
 	}
 	masters, tasknodes := c.members()
-	err, left := launch.InOrder(ctx, c.step(masters), c.step(tasknodes))
-	if err == nil {
-		return c.publish()
-	}
-	if left == nil { // Down ends what is left
+	publish := launch.Step{Start: func(context.Context) error { return c.publish() }}
+	err, left := launch.InOrder(ctx, c.step(masters), c.step(tasknodes), publish)
+	if err != nil && left == nil { // Down ends what is left
 		left = removeIfThere(filepath.Join(c.dir, startingFile))
 	}
 	return errors.Join(err, left)

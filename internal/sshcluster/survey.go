@@ -2,7 +2,6 @@ package sshcluster
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -52,82 +51,55 @@ type DaemonStatus struct {
 	Version string // line of that program
 }
 
+// answer has the values of a survey by key, in their order. A login of the machine may print lines
+// of its own before: unknown keys are ignored, and the last value of a key counts.
+type answer map[string][]string
+
+func (a answer) last(key string) string {
+	values := a[key]
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
 // parseSurvey reads the output of the function survey.
 func parseSurvey(text string) (*survey, error) {
-	s := &survey{daemons: make(map[string]DaemonStatus)}
-	for text != "" {
+	a := make(answer)
+	for text != "" && len(a["hosts"]) == 0 {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
-		key, value, ok := strings.Cut(line, "=")
-		if !ok {
-			continue // what the login of the machine prints
+		if key, value, ok := strings.Cut(line, "="); ok {
+			a[key] = append(a[key], value)
 		}
-		if role, what, isDaemon := strings.Cut(key, "."); isDaemon {
-			if err := s.addDaemon(role, what, value); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if key == "hosts" {
-			s.hostfile = text
-			break
-		}
-		if err := s.add(key, value); err != nil {
-			return nil, err
-		}
+	}
+	s := &survey{
+		os: a.last("os"), arch: a.last("arch"), user: a.last("user"),
+		dir: a.last("dir"), units: a.last("units"), etc: a.last("etc"), missing: a["missing"],
+		state: a.last("state"), machine: a.last("machine"), clusterID: a.last("cluster"),
+		program: a.last("program"), token: a.last("token"), jars: a.last("jars"), java: len(a["java"]) > 0,
+		upgrading: len(a["upgrading"]) > 0, suspended: strings.Fields(a.last("suspended")),
+		daemons: make(map[string]DaemonStatus), hostfile: text, // the rest
 	}
 	if s.dir == "" || s.state == "" || s.etc == "" {
 		return nil, errors.New("incomplete answer; is the shell of its user a POSIX shell?")
 	}
-	return s, nil
-}
-
-// add adds a value. Unknown keys are lines that the login of the machine prints.
-func (s *survey) add(key, value string) (err error) {
-	texts := map[string]*string{
-		"os": &s.os, "arch": &s.arch, "user": &s.user, "dir": &s.dir, "units": &s.units, "etc": &s.etc, "state": &s.state, "machine": &s.machine,
-		"cluster": &s.clusterID, "program": &s.program, "token": &s.token, "jars": &s.jars,
+	var err error
+	number := func(key string) int {
+		if len(a[key]) == 0 {
+			return 0
+		}
+		n, failed := strconv.Atoi(a.last(key))
+		err = errors.Join(err, failed)
+		return n
 	}
-	if to, ok := texts[key]; ok {
-		*to = value
-		return nil
+	s.cpus, s.free = number("cpus"), int64(number("free"))<<10
+	for _, role := range startOrder {
+		if state := a.last(role + ".state"); state != "" {
+			s.daemons[role] = DaemonStatus{State(state), number(role + ".pid"), a.last(role + ".program"), a.last(role + ".version")}
+		}
 	}
-	switch key {
-	case "cpus":
-		s.cpus, err = strconv.Atoi(value)
-	case "free":
-		s.free, err = strconv.ParseInt(value, 10, 64)
-		s.free *= 1024
-	case "missing":
-		s.missing = append(s.missing, value)
-	case "upgrading":
-		s.upgrading = true
-	case "java":
-		s.java = true
-	case "suspended":
-		s.suspended = strings.Fields(value)
-	}
-	return err
-}
-
-// addDaemon adds a value of a daemon.
-func (s *survey) addDaemon(role, what, value string) (err error) {
-	if !slices.Contains(startOrder, role) {
-		return nil
-	}
-	d := s.daemons[role]
-	switch what {
-	case "state":
-		d.State = State(value)
-	case "pid":
-		d.PID, err = strconv.Atoi(value)
-	case "program":
-		d.Program = value
-	case "version":
-		d.Version = value
-	}
-	s.daemons[role] = d
-	return err
+	return s, err
 }
 
 // daemon returns the status of a daemon of the plan.
