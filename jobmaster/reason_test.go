@@ -64,6 +64,24 @@ func TestReasonOfWaitingGangs(t *testing.T) {
 	})
 }
 
+// TestReasonOfAStageNamedAsAFact submits a job whose stage has the name of a fact of the texts.
+func TestReasonOfAStageNamedAsAFact(t *testing.T) {
+	withCluster(t, 1, func(w *testCluster) {
+		w.elect(0)
+		w.addTasknode("a", 0, 1)
+		w.sleep(500 * time.Millisecond)
+		spec := w.spec(2, 0)
+		g := dag.Graph{Stages: []dag.Stage{{Name: "slot", Nodes: 2}}}
+		spec.Graph, spec.Fingerprint = taskproc.FromGraph(g), g.Fingerprint()
+		id := w.submitSpec(spec)
+		w.sleep(500 * time.Millisecond)
+		const want = "2 slot tasks wait for map slots; no tasknode that takes tasks has any"
+		if s, err := w.leader().Job(w.ctx, id, true); err != nil || s.Reason != want {
+			t.Errorf("it waits for %q, %v; want %q", s.GetReason(), err, want)
+		}
+	})
+}
+
 // paired makes three gangs, of a map and a reduce each, of a job with three splits.
 func paired(spec *wire.JobSpec) *wire.JobSpec {
 	g := dag.Graph{

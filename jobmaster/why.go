@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 
 	"github.com/hammr/hammr/cluster"
@@ -83,8 +82,10 @@ func (w why) explain() reason { return reason{w.class, w.expand(cmp.Or(w.explana
 // expand puts the facts into a text.
 func (w why) expand(text string) string {
 	return os.Expand(text, func(name string) string {
-		if i := slices.Index(w.facts, any(name)); i >= 0 {
-			return fmt.Sprint(w.facts[i+1])
+		for i := 0; i < len(w.facts); i += 2 {
+			if w.facts[i] == name {
+				return fmt.Sprint(w.facts[i+1])
+			}
 		}
 		return "$" + name
 	})
