@@ -10,7 +10,6 @@ import (
 	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/size"
-	"github.com/hammr/hammr/internal/wire"
 )
 
 // newNode returns the verbs of `yarn node`. They do not ask tasknodes: the leader answers

@@ -61,9 +61,9 @@ func (s Setting) Reloadable() Setting {
 	return s
 }
 
-// Check returns the setting with a check of its value beyond its form. check is called with a
-// value other than "", 0 and the empty list, as a user types it; of a list, with each item. Its error
-// says what was expected.
+// Check returns the setting with a check of its value beyond its form, which Validate makes. check is
+// called with a value other than "", 0 and the empty list, as a user types it; of a list, with each item.
+// Its error says what was expected.
 func (s Setting) Check(check func(part string) error) Setting {
 	s.check = check
 	return s
@@ -87,21 +87,21 @@ func (s Setting) take(text, source string) error {
 	if err := s.set(text); err != nil {
 		return fmt.Errorf("%s: %q: %w", source, text, err)
 	}
-	return s.examine(source)
+	return nil
 }
 
-// examine checks the present value. The error names its source.
-func (s Setting) examine(source string) error {
+// examine checks the present value, as one of the command line.
+func (s Setting) examine() error {
 	if err := s.valid(); err != nil {
-		return fmt.Errorf("%s: %q: %w", source, s.text(), err)
+		return fmt.Errorf("--%s: %q: %w", s.Name, s.text(), err)
 	}
-	if s.check == nil || s.isZero() {
+	if s.check == nil {
 		return nil
 	}
 	var errs []error
 	for _, part := range s.parts() {
 		if err := s.check(part); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %q: %w", source, part, err))
+			errs = append(errs, fmt.Errorf("--%s: %q: %w", s.Name, part, err))
 		}
 	}
 	return errors.Join(errs...)

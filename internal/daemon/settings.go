@@ -31,14 +31,14 @@ func (s Settings) EnsureDefaults() {
 	}
 }
 
-// Validate reports each required setting that has no value, and each value that no source could
-// have, as flags of the command line.
+// Validate reports each required setting that has no value, each value that no source could
+// have, and each that does not pass its check.
 func (s Settings) Validate() error {
 	var errs []error
 	for _, setting := range s {
 		switch {
 		case !setting.isZero():
-			errs = append(errs, setting.examine("--"+setting.Name))
+			errs = append(errs, setting.examine())
 		case setting.required:
 			errs = append(errs, fmt.Errorf("--%s is missing", setting.Name))
 		}

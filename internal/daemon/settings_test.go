@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,12 @@ func (c *testConfig) settings() daemon.Settings {
 		daemon.Int("map-slots", &c.slots, 2, 0, "`number`"),
 		daemon.Duration("heartbeat", &c.beat, time.Second, "`time`"),
 		daemon.Bool("pprof", &c.pprof, "profiles"),
-		daemon.Strings("dir", &c.dirs, []string{"/a", "/b"}, "`directories`"),
+		daemon.Strings("dir", &c.dirs, []string{"/a", "/b"}, "`directories`").Check(func(dir string) error {
+			if !strings.HasPrefix(dir, "/") {
+				return errors.New("expected an absolute path")
+			}
+			return nil
+		}),
 	}
 }
 
@@ -60,6 +66,34 @@ func TestDefaults(t *testing.T) {
 	}
 	if c.policy != "fifo" || c.slots != 2 || c.beat != time.Second || c.pprof || !slices.Equal(c.dirs, []string{"/a", "/b"}) {
 		t.Errorf("got %+v", c)
+	}
+}
+
+// TestEnsureDefaultsKeepsValues sets a field before and one after the defaults.
+func TestEnsureDefaultsKeepsValues(t *testing.T) {
+	var c testConfig
+	settings := c.settings()
+	c.slots = 5
+	settings.EnsureDefaults()
+	if c.beat = 0; c.slots != 5 || c.policy != "fifo" || !slices.Equal(c.dirs, []string{"/a", "/b"}) {
+		t.Errorf("got %+v", c)
+	}
+	c.id = "m1"
+	if err := settings.Validate(); err != nil || c.beat != 0 {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func TestValidateReportsEveryError(t *testing.T) {
+	var c testConfig
+	settings := c.settings()
+	c.policy, c.slots, c.beat, c.dirs = "best", -1, -time.Second, []string{"/a", "b", "c"}
+	want := []string{
+		"--id is missing", `--policy: "best": expected one of fifo, fair`, `--map-slots: "-1": expected a whole number of at least 0`,
+		`--heartbeat: "-1s": expected a time such as 500ms or 10s`, `--dir: "b": expected an absolute path`, `--dir: "c": expected an absolute path`,
+	}
+	if err := settings.Validate(); err == nil || err.Error() != strings.Join(want, "\n") {
+		t.Errorf("got\n%v\nwant\n%s", err, strings.Join(want, "\n"))
 	}
 }
 
