@@ -72,11 +72,8 @@ func (p *timelinePicture) draw(picked string) template.HTML {
 	fmt.Fprintf(p, `<svg%s viewBox="0 0 %g %g" width="%g" height="%g" role="img" aria-label="Attempts over time; the table below has the same" data-left="%g" data-width="%g" data-axis="%s" data-begin="%d" data-end="%d" data-from="%d" data-to="%d" data-prefix="%s">`,
 		class, p.left+p.width, p.heights, p.left+p.width, p.heights, p.left, p.width, html.EscapeString(string(axis)), p.Begin, p.End, p.From, p.To, html.EscapeString(p.Prefix))
 	for i, label := range p.Labels {
-		squeezed := ""
-		if draw.TextWidth(label, labelSize) > p.left-8 {
-			squeezed = fmt.Sprintf(` textLength="%g" lengthAdjust="spacingAndGlyphs"`, p.left-8)
-		}
-		fmt.Fprintf(p, `<text x="2" y="%g"%s>%s</text>`, p.top(i)+12, squeezed, html.EscapeString(label))
+		narrower := min(1, (p.left-8)/max(draw.TextWidth(label, labelSize), 1))
+		fmt.Fprintf(p, `<text transform="translate(2 %g) scale(%.2f 1)">%s</text>`, p.top(i)+12, narrower, html.EscapeString(label))
 	}
 	fmt.Fprintf(p, `<svg x="%g" width="%g" height="%g"><g>`, p.left, p.width, p.heights)
 	p.drawTimes()
