@@ -364,7 +364,7 @@ func arrowRows(page *shown) map[string]int {
 func drawnArrows(page *shown) (n int) {
 	for _, path := range page.picture {
 		if d, ok := strings.CutPrefix(path, "link "); ok {
-			n += strings.Count(d, "M")
+			n += strings.Count(d, "C") // curves; each has a head too
 		}
 	}
 	return n

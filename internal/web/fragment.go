@@ -20,7 +20,6 @@ const fragmentAge = time.Second
 type fragment struct {
 	sync.Mutex        // held while it is rendered, so that others wait for it
 	text       string // "" before it is rendered
-	made       time.Time
 }
 
 // fragmentKey says for whom a fragment is: callers may see different things.
@@ -29,11 +28,13 @@ type fragmentKey struct {
 	caller access.Caller
 }
 
-// fragments are those that browsers have asked for since the latest change.
+// fragments are those that browsers have asked for since the latest change. A request drops them all after
+// fragmentAge, so that windows of a timeline that were passed take no memory.
 type fragments struct {
 	mu struct {
 		sync.Mutex
-		generation uint64 // of the latest request
+		generation uint64    // of the latest request
+		begun      time.Time // when all was empty
 		all        map[fragmentKey]*fragment
 	}
 }
@@ -45,17 +46,15 @@ const maxFragments = 1024
 func (f *fragments) of(key fragmentKey, generation uint64, watched bool) *fragment {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.mu.all == nil || f.mu.generation != generation || !watched {
-		f.mu.generation, f.mu.all = generation, make(map[fragmentKey]*fragment)
+	if f.mu.generation != generation || !watched || time.Since(f.mu.begun) >= fragmentAge {
+		f.mu.generation, f.mu.begun, f.mu.all = generation, time.Now(), make(map[fragmentKey]*fragment)
 	}
 	part := f.mu.all[key]
-	if part != nil && time.Since(part.made) < fragmentAge {
-		return part
-	}
-	delete(f.mu.all, key)
-	part = &fragment{made: time.Now()}
-	if len(f.mu.all) < maxFragments {
-		f.mu.all[key] = part
+	if part == nil {
+		part = new(fragment)
+		if len(f.mu.all) < maxFragments {
+			f.mu.all[key] = part
+		}
 	}
 	return part
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"html/template"
 	"net/http"
 
 	"github.com/hammr/hammr/internal/docs"
@@ -13,7 +12,7 @@ import (
 type timelineData struct {
 	jobHead
 	analysis.Timeline
-	Picture template.HTML
+	Picture *timelinePicture
 	Signs   []sign // of marks and arrows in the window
 	Items   []analysis.Item
 	First   int    // number of the first row of the table
@@ -64,12 +63,11 @@ func showTimeline(c *call) error {
 	p := newTimelinePicture(w.Px)
 	w.Limit, w.Px = p.bounds()
 	v := &view{call: c}
-	d := &timelineData{jobHead: c.jobHead(), Timeline: h.Timeline(w), Picked: c.params["sel"]}
+	d := &timelineData{jobHead: c.jobHead(), Timeline: h.Timeline(w), Picture: p, Picked: c.params["sel"]}
 	if docs.JobOf(d.Picked) == d.ID {
 		d.PickURL = "/attempts/" + d.Picked
 	}
-	p.Timeline = &d.Timeline
-	d.Picture = p.draw(d.Picked)
+	p.draw(&d.Timeline, d.Picked)
 	for _, s := range signs {
 		if n := max(d.Counts[s.kind], d.Links[s.kind]); n > 0 {
 			d.Signs = append(d.Signs, sign{s.sign, s.kind, n})

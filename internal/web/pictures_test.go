@@ -145,6 +145,19 @@ func TestPicturesOfALargeJobAreSmall(t *testing.T) {
 	}
 }
 
+// TestWindowsOfALargeJobAreBounded asks for the most spans that a picture draws one by one.
+func TestWindowsOfALargeJobAreBounded(t *testing.T) {
+	f := newFake("large")
+	largeJob(f)
+	h := newHandler(t, f)
+	for to, most := range map[int]int{1763700210000: 1_000_000, 1763700310000: 400_000} {
+		w := fragmentOf(h, fmt.Sprintf("/jobs/%s/timeline?px=1200&from=1763700100000&to=%d", aJob, to))
+		if spans := strings.Count(w.Body.String(), "<path class=\"span "); w.Body.Len() > most || most == 1_000_000 && spans < 4000 {
+			t.Errorf("until %d: %d spans, %d bytes, at most %d", to, spans, w.Body.Len(), most)
+		}
+	}
+}
+
 func TestHistoryIsMadeOnceForTheSameEvents(t *testing.T) {
 	var k histories
 	f := newFake("n4")

@@ -17,10 +17,11 @@ import (
 // can move. A still picture, for a browser without scripts, has few elements: all spans in one state are one
 // shape. In another each span is a shape with a text for the pointer, the attribute data-tip.
 type timelinePicture struct {
-	strings.Builder
+	strings.Builder // the plane
 	*analysis.Timeline
-	still                bool
-	left, width, heights float64 // of the plane; heights is that of all rows
+	Still bool
+	Left  float64 // of the plane
+	width float64 // of the plane
 }
 
 // Sizes and bounds of a picture.
@@ -41,44 +42,28 @@ const (
 
 // newTimelinePicture returns a picture of a width in pixels; a still one for 0.
 func newTimelinePicture(px int) *timelinePicture {
-	p := &timelinePicture{still: px == 0, left: wideLabels}
-	if p.still {
+	p := &timelinePicture{Still: px == 0, Left: wideLabels}
+	if p.Still {
 		px = stillWidth
 	}
 	if px < narrowWindow {
-		p.left = narrowLabels
+		p.Left = narrowLabels
 	}
-	p.width = max(float64(px)-p.left, narrowLabels)
+	p.width = max(float64(px)-p.Left, narrowLabels)
 	return p
 }
 
 // bounds returns how many spans the picture draws one by one, and for how many pixels it has cells.
 func (p *timelinePicture) bounds() (spans, px int) {
-	if p.still {
+	if p.Still {
 		return maxStillSpans, stillCells
 	}
 	return analysis.MaxSpans, int(p.width)
 }
 
-// draw returns the picture, with a frame around the spans of an attempt.
-func (p *timelinePicture) draw(picked string) template.HTML {
-	p.heights = p.top(max(1, len(p.Shown))) + 8
-	class, axis := "", []byte("[]")
-	if p.still {
-		class = ` class="still"`
-	} else {
-		axis, _ = json.Marshal(p.Axis) // it has only numbers
-	}
-	fmt.Fprintf(p, `<svg%s viewBox="0 0 %g %g" width="%g" height="%g" role="img" aria-label="Attempts over time; the table below has the same" data-left="%g" data-width="%g" data-axis="%s" data-begin="%d" data-end="%d" data-from="%d" data-to="%d" data-prefix="%s">`,
-		class, p.left+p.width, p.heights, p.left+p.width, p.heights, p.left, p.width, html.EscapeString(string(axis)), p.Begin, p.End, p.From, p.To, html.EscapeString(p.Prefix))
-	for i, label := range p.Labels {
-		squeezed := ""
-		if draw.TextWidth(label, labelSize) > p.left-8 {
-			squeezed = fmt.Sprintf(` textLength="%g" lengthAdjust="spacingAndGlyphs"`, p.left-8)
-		}
-		fmt.Fprintf(p, `<text x="2" y="%g"%s>%s</text>`, p.top(i)+12, squeezed, html.EscapeString(label))
-	}
-	fmt.Fprintf(p, `<svg x="%g" width="%g" height="%g"><g>`, p.left, p.width, p.heights)
+// draw draws the plane, with a frame around the spans of an attempt.
+func (p *timelinePicture) draw(t *analysis.Timeline, picked string) {
+	p.Timeline = t
 	p.drawTimes()
 	switch {
 	case p.Cells != nil:
@@ -88,8 +73,32 @@ func (p *timelinePicture) draw(picked string) template.HTML {
 	}
 	p.drawArrows()
 	p.drawMarks()
-	p.WriteString("</g></svg></svg>")
-	return template.HTML(p.String()) // all texts are escaped
+}
+
+// Plane returns the plane. All texts in it are escaped.
+func (p *timelinePicture) Plane() template.HTML { return template.HTML(p.String()) }
+
+// PlaneWidth is the width of the plane.
+func (p *timelinePicture) PlaneWidth() float64 { return p.width }
+
+// Width is that of the whole picture.
+func (p *timelinePicture) Width() float64 { return p.Left + p.width }
+
+// Height is that of all rows.
+func (p *timelinePicture) Height() float64 { return p.top(max(1, len(p.Shown))) + 8 }
+
+// AxisText returns the axis as JSON.
+func (p *timelinePicture) AxisText() string {
+	text, _ := json.Marshal(p.Axis) // it has only numbers
+	return string(text)
+}
+
+// LabelY returns the base line of the label of a row.
+func (p *timelinePicture) LabelY(row int) float64 { return p.top(row) + 12 }
+
+// Narrower returns by how much a label is narrowed, so that it fits.
+func (p *timelinePicture) Narrower(label string) string {
+	return fmt.Sprintf("%.2f", min(1, (p.Left-8)/max(draw.TextWidth(label, labelSize), 1)))
 }
 
 // x returns the place of a time in the plane.
@@ -134,7 +143,7 @@ func (p *timelinePicture) drawTimes() {
 			last = tick.At
 			line := new(draw.Path)
 			line.Move(tick.At, 18)
-			line.Down(p.heights)
+			line.Down(p.Height())
 			p.shape("grid", "", line)
 			p.text("at-x", tick.At+3, 14, tick.Text, "")
 		}
@@ -172,7 +181,7 @@ func (p *timelinePicture) drawSpans(picked string) {
 		if picked != "" && p.Prefix+p.Spans.Attempt[i] == picked {
 			frame.Box(left, top-1, right, bottom+1)
 		}
-		if p.still {
+		if p.Still {
 			ofState[state].Box(left, top, right, bottom)
 			continue
 		}
@@ -220,7 +229,7 @@ func (p *timelinePicture) drawCells() {
 		p.shape(classes[n], "", d)
 	}
 	for row := range p.Shown {
-		if p.still {
+		if p.Still {
 			break
 		}
 		fmt.Fprintf(p, `<rect class="row" y="%g" width="%g" height="%d" data-tip="%s" data-rows="%s"/>`,
@@ -244,7 +253,7 @@ func (p *timelinePicture) rowsOf(group int) string {
 
 func (p *timelinePicture) drawArrows() {
 	all, arrows := new(draw.Path), p.Arrows
-	if p.still {
+	if p.Still {
 		arrows = arrows[:min(len(arrows), maxStillArrows)]
 	}
 	for _, a := range arrows {
@@ -258,7 +267,7 @@ func (p *timelinePicture) drawArrows() {
 		d.Move(x2-6, y2-4)
 		d.Line(x2, y2)
 		d.Line(x2-6, y2+4)
-		if p.still {
+		if p.Still {
 			all.WriteString(d.String())
 		} else {
 			p.shape("link", a.Text, d)
@@ -269,7 +278,7 @@ func (p *timelinePicture) drawArrows() {
 
 func (p *timelinePicture) drawMarks() {
 	marks := p.Marks
-	if p.still {
+	if p.Still {
 		marks = marks[:min(len(marks), maxStillMarks)]
 	}
 	for _, m := range marks {
