@@ -372,12 +372,12 @@ var reached = []reach{
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
 // needs more raises them.
 var parts = []part{
-	{"commands", []string{"cli", "cmd/..."}, 7_760},
+	{"commands", []string{"cli", "cmd/..."}, 7_690},
 	{"pages", []string{"internal/apidoc", "internal/docs", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 17_000},
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/minihdfs", "internal/minihdfs/...", "internal/netns", "internal/testcluster", "internal/testcluster/...",
 		"sim", "sim/...",
-	}, 23_950},
+	}, 23_160},
 	{"rest", []string{"..."}, 94_000},
 }
 
