@@ -154,7 +154,7 @@ var importTable = []row{
 	}},
 	{"internal/web/analysis", []string{"internal/apidoc"}},
 	{"internal/web", []string{
-	"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/docs", "internal/draw", "internal/hostfile", "internal/percentile", "internal/profile", "internal/report", "internal/web/access", "chaos", "jobmaster/histindex", "jobmaster/history", "sched", "sched/registry", "internal/procfs", "internal/pattern", "internal/web/analysis", "internal/web/hadoop", "internal/web/stacks", "internal/wire", "internal/size",
+		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/docs", "internal/draw", "internal/hostfile", "internal/percentile", "internal/profile", "internal/report", "internal/web/access", "chaos", "jobmaster/histindex", "jobmaster/history", "sched", "sched/registry", "internal/procfs", "internal/pattern", "internal/web/analysis", "internal/web/hadoop", "internal/web/stacks", "internal/wire", "internal/size",
 	}},
 	{"internal/web/browsertest", nil},
 	{"internal/web/stacks", []string{"internal/clean", "internal/pattern"}},
@@ -186,7 +186,7 @@ var importTable = []row{
 		"internal/apidoc", "internal/audit", "internal/conf", "internal/daemon", "internal/docs", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/nodelog", "internal/nodeprofile", "internal/notice", "internal/procfs", "internal/profile", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/web/hadoop", "internal/wire", "internal/owndir",
 	}},
 	{"internal/doctor", []string{
-	"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/failpoint", "internal/masterd", "internal/meminfo", "internal/pattern", "internal/percentile", "internal/protocol", "internal/rpc", "internal/tasknoded", "internal/wire", "internal/apidoc", "internal/docs",
+		"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/failpoint", "internal/masterd", "internal/meminfo", "internal/pattern", "internal/percentile", "internal/protocol", "internal/rpc", "internal/tasknoded", "internal/wire", "internal/apidoc", "internal/docs",
 	}},
 	{"internal/launch", []string{"internal/daemon", "internal/owndir", "internal/procfs", "internal/syncutil"}},
 	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/launch", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil"}},
@@ -195,7 +195,7 @@ var importTable = []row{
 	}},
 	{"internal/hostfile", nil},
 	{"internal/sshcluster", []string{
-	"internal/client", "internal/hostfile", "internal/launch", "internal/minihdfs", "internal/rpc", "internal/suspend", "internal/syncutil", "internal/validate", "internal/wire", "internal/allocation", "internal/client", "internal/daemon", "internal/hostfile", "internal/jsonfile", "internal/launch", "internal/masterd", "internal/meminfo", "internal/owndir", "internal/procfs", "internal/report", "internal/rpc", "internal/apidoc", "internal/docs", "internal/docs",
+		"internal/client", "internal/hostfile", "internal/launch", "internal/minihdfs", "internal/rpc", "internal/suspend", "internal/syncutil", "internal/validate", "internal/wire", "internal/allocation", "internal/client", "internal/daemon", "internal/hostfile", "internal/jsonfile", "internal/launch", "internal/masterd", "internal/meminfo", "internal/owndir", "internal/procfs", "internal/report", "internal/rpc", "internal/apidoc", "internal/docs", "internal/docs",
 		"internal/suspend", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire",
 	}},
 	{"internal/suspend", []string{"internal/client", "internal/docs", "internal/syncutil"}},
@@ -210,13 +210,13 @@ var importTable = []row{
 	{"bench/data", nil},
 	{"bench/paper", []string{"cluster", "internal/draw", "locality", "preempt", "sched", "sched/registry", "sim", "sim/...", "internal/percentile"}},
 	{"bench/live", []string{
-	"internal/client", "bench", "bench/data", "bench/paper", "chaos/rig", "cluster", "internal/jsonfile", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter", "internal/docs", "internal/apidoc",
+		"internal/client", "bench", "bench/data", "bench/paper", "chaos/rig", "cluster", "internal/jsonfile", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter", "internal/docs", "internal/apidoc",
 		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire",
 		"sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload", "internal/pattern",
 	}},
 	{"bench/suspend", []string{"internal/draw", "sim/results", "sim/tables", "internal/procfs"}},
 	{"bench/fleet", []string{
-	"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/docs", "internal/jsonfile", "internal/percentile", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate", "internal/apidoc",
+		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/docs", "internal/jsonfile", "internal/percentile", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate", "internal/apidoc",
 		"internal/wire", "sim/tables", "storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
 	{"bench/program/...", []string{"bench", "dag", "mr"}},
