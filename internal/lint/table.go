@@ -30,7 +30,9 @@ var importTable = []row{
 	{"sched/sharetree", []string{"sched", "sched/placement", "cluster"}},
 	{"sched/victim", []string{"sched", "sched/ledger", "cluster", "preempt"}},
 	{"sched/hammr", []string{"cluster", "sched", "sched/fair", "sched/pool", "preempt"}},
-	{"sched/...", []string{"sched", "sched/placement", "sched/sharetree", "sched/ledger", "sched/share", "sched/pool", "sched/victim", "cluster", "preempt", "locality", "internal/minheap"}},
+	{"sched/...", []string{
+		"sched", "sched/placement", "sched/sharetree", "sched/ledger", "sched/share", "sched/pool", "sched/victim", "cluster", "preempt", "locality", "internal/minheap",
+	}},
 	{"sched/schedtest", []string{"dag", "cluster", "sched", "preempt"}},
 	{"sched/registry", []string{"sched", "sched/...", "preempt"}},
 	{"control", []string{"dag", "cluster", "sched", "preempt", "internal/minheap"}},
@@ -75,13 +77,13 @@ var importTable = []row{
 	{"tasknode/disks", []string{"internal/failpoint", "internal/owndir", "internal/syncutil", "internal/validate"}},
 	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/pattern"}},
 	{"jobmaster", []string{
-		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/idle", "sched/placement", "storage",
-		"internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/failpoint", "internal/format/splits", "internal/percentile", "internal/syncutil", "internal/validate", "internal/wire",
-		"internal/taskproc", "jobmaster/board", "jobmaster/history", "internal/pattern",
+		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/idle", "sched/placement", "storage", "internal/apidoc", "internal/clean", "internal/conf",
+		"internal/counter", "internal/failpoint", "internal/format/splits", "internal/percentile", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
+		"jobmaster/board", "jobmaster/history", "internal/pattern",
 	}},
 	{"jobmaster/histindex", []string{"cluster", "storage", "jobmaster/history"}},
 	{"jobmaster/history", []string{"cluster", "storage", "internal/apidoc", "internal/counter", "internal/wire", "jobmaster/board"}},
-	{"jobmaster/board", []string{"dag", "cluster", "preempt", "internal/apidoc"}},
+	{"jobmaster/board", []string{"cluster", "preempt", "internal/apidoc"}},
 	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/percentile", "internal/syncutil", "internal/validate"}},
 	{"jobmaster/server", []string{
 		"jobmaster", "cluster", "sched", "internal/audit", "internal/docs", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
@@ -99,10 +101,12 @@ var importTable = []row{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
 		"internal/client", "internal/owndir", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
 	}},
-	{"sim", []string{"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/minheap", "internal/percentile", "internal/report", "sim/...", "internal/validate"}},
+	{"sim", []string{
+		"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/minheap", "internal/percentile", "sim/...", "internal/validate",
+	}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
-	{"sim/results", []string{"cluster", "internal/apidoc", "internal/draw", "internal/percentile", "sched", "sim", "sim/..."}},
-	{"sim/workload", []string{"cluster", "internal/report", "internal/taskproc", "internal/wire", "jobmaster/history", "sim", "sim/...", "storage", "storage/local", "internal/validate"}},
+	{"sim/results", []string{"cluster", "internal/draw", "internal/percentile", "sched", "sim", "sim/..."}},
+	{"sim/workload", []string{"cluster", "internal/report", "internal/taskproc", "internal/wire", "jobmaster/history", "storage", "storage/local", "internal/validate"}},
 	{"sim/fluid", []string{"internal/minheap"}},
 	{"sim/tables", nil},
 
@@ -154,7 +158,9 @@ var importTable = []row{
 	}},
 	{"internal/web/analysis", []string{"internal/apidoc"}},
 	{"internal/web", []string{
-		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/docs", "internal/draw", "internal/hostfile", "internal/percentile", "internal/profile", "internal/report", "internal/web/access", "chaos", "jobmaster/histindex", "jobmaster/history", "sched", "sched/registry", "internal/procfs", "internal/pattern", "internal/web/analysis", "internal/web/hadoop", "internal/web/stacks", "internal/wire", "internal/size",
+		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/docs", "internal/draw", "internal/hostfile", "internal/percentile",
+		"internal/profile", "internal/report", "internal/web/access", "chaos", "jobmaster/history", "sched", "sched/registry", "internal/pattern", "internal/web/analysis",
+		"internal/web/hadoop", "internal/web/stacks", "internal/size",
 	}},
 	{"internal/web/browsertest", nil},
 	{"internal/web/stacks", []string{"internal/clean", "internal/pattern"}},
@@ -182,42 +188,58 @@ var importTable = []row{
 		"internal/audit", "internal/web", "internal/web/access", "internal/web/board", "internal/web/files", "internal/web/hadoop", "internal/web/leader", "jobmaster/histindex",
 	}},
 	{"internal/tasknoded", []string{
-		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...",
-		"internal/apidoc", "internal/audit", "internal/conf", "internal/daemon", "internal/docs", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/nodelog", "internal/nodeprofile", "internal/notice", "internal/procfs", "internal/profile", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/web/hadoop", "internal/wire", "internal/owndir",
+		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...", "internal/apidoc", "internal/audit", "internal/conf", "internal/daemon",
+		"internal/docs", "internal/failpoint", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/nodelog", "internal/nodeprofile", "internal/notice",
+		"internal/procfs", "internal/profile", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/web/hadoop",
+		"internal/wire", "internal/owndir",
 	}},
 	{"internal/doctor", []string{
-		"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/failpoint", "internal/masterd", "internal/meminfo", "internal/pattern", "internal/percentile", "internal/protocol", "internal/rpc", "internal/tasknoded", "internal/wire", "internal/apidoc", "internal/docs",
+		"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/failpoint", "internal/masterd", "internal/meminfo", "internal/pattern", "internal/percentile",
+		"internal/protocol", "internal/rpc", "internal/tasknoded", "internal/wire", "internal/apidoc", "internal/docs",
 	}},
 	{"internal/launch", []string{"internal/daemon", "internal/owndir", "internal/procfs", "internal/syncutil"}},
-	{"internal/localcluster", []string{"internal/daemon", "internal/jsonfile", "internal/launch", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil"}},
+	{"internal/localcluster", []string{
+		"internal/daemon", "internal/jsonfile", "internal/launch", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil",
+	}},
 	{"internal/testcluster", []string{
-		"internal/client/remote", "internal/docs", "internal/faultrpc", "internal/hostfile", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/wire",
+		"internal/client/remote", "internal/docs", "internal/faultrpc", "internal/hostfile", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/syncutil",
+		"internal/wire",
 	}},
 	{"internal/hostfile", nil},
 	{"internal/sshcluster", []string{
-		"internal/client", "internal/hostfile", "internal/launch", "internal/minihdfs", "internal/rpc", "internal/suspend", "internal/syncutil", "internal/validate", "internal/wire", "internal/allocation", "internal/client", "internal/daemon", "internal/hostfile", "internal/jsonfile", "internal/launch", "internal/masterd", "internal/meminfo", "internal/owndir", "internal/procfs", "internal/report", "internal/rpc", "internal/apidoc", "internal/docs", "internal/docs",
-		"internal/suspend", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire",
+		"internal/apidoc", "internal/client", "internal/docs", "internal/hostfile", "internal/launch", "internal/minihdfs", "internal/rpc", "internal/suspend", "internal/syncutil",
+		"internal/validate", "internal/wire",
+	}},
+	{"internal/allocation", []string{
+		"internal/client", "internal/daemon", "internal/docs", "internal/hostfile", "internal/jsonfile", "internal/launch", "internal/masterd", "internal/meminfo",
+		"internal/owndir", "internal/procfs", "internal/report", "internal/rpc", "internal/suspend", "internal/syncutil", "internal/taskdir", "internal/validate",
 	}},
 	{"internal/suspend", []string{"internal/client", "internal/docs", "internal/syncutil"}},
 	{"chaos", []string{"preempt", "internal/failpoint"}},
 	{"chaos/rig", []string{
 		"shuffle", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/taskdir", "internal/testcluster",
 	}},
-	{"chaos/drill", []string{"chaos", "chaos/rig", "internal/docs", "internal/hostfile", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt"}},
+	{"chaos/drill", []string{
+		"chaos", "chaos/rig", "internal/docs", "internal/hostfile", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt",
+	}},
 	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/testcluster", "internal/wire", "internal/docs"}},
-	{"bench", []string{"bench/data", "internal/jsonfile", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/testcluster", "internal/validate", "sim/tables"}},
+	{"bench", []string{
+		"bench/data", "internal/jsonfile", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/testcluster", "internal/validate", "sim/tables",
+	}},
 	{"bench/data", nil},
 	{"bench/paper", []string{"cluster", "internal/draw", "locality", "preempt", "sched", "sched/registry", "sim", "sim/...", "internal/percentile"}},
 	{"bench/live", []string{
-		"internal/client", "bench", "bench/data", "bench/paper", "chaos/rig", "cluster", "internal/jsonfile", "preempt", "jobmaster/history", "internal/client/remote", "internal/conf", "internal/counter", "internal/docs", "internal/apidoc",
-		"internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile", "internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire",
-		"sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload", "internal/pattern",
+		"internal/client", "bench", "bench/data", "bench/paper", "chaos/rig", "cluster", "internal/jsonfile", "preempt", "jobmaster/history", "internal/client/remote",
+		"internal/conf", "internal/counter", "internal/docs", "internal/apidoc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile",
+		"internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire", "sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload",
+		"internal/pattern",
 	}},
 	{"bench/suspend", []string{"internal/draw", "sim/results", "sim/tables", "internal/procfs"}},
 	{"bench/fleet", []string{
-		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/docs", "internal/jsonfile", "internal/percentile", "internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate", "internal/apidoc",
-		"internal/wire", "sim/tables", "storage", "storage/local", "tasknode", "tasknode/masterlink",
+		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/docs", "internal/jsonfile", "internal/percentile",
+		"internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate", "internal/apidoc", "internal/wire", "sim/tables",
+		"storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
 	{"bench/program/...", []string{"bench", "dag", "mr"}},
 	{"cli", []string{"..."}},
@@ -226,7 +248,9 @@ var importTable = []row{
 
 	// Tools for tests. Nothing that ships imports them, except the laboratory; the HDFS of a
 	// cluster over ssh is that of internal/minihdfs.
-	{"internal/minihdfs", []string{"internal/jsonfile", "internal/launch", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil", "internal/pattern", "internal/validate"}},
+	{"internal/minihdfs", []string{
+		"internal/jsonfile", "internal/launch", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil", "internal/pattern", "internal/validate",
+	}},
 	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
 	{"internal/sshcluster/sshtest", []string{"internal/procfs", "internal/syncutil"}},
 	{"internal/lint", nil},
@@ -301,7 +325,8 @@ var unlinked = []struct {
 
 // testHelpers are packages for tests. No program links them.
 var testHelpers = []string{
-	"examples/internal/extest", "internal/inittest", "internal/lint", "internal/reachable", "internal/report/reporttest", "internal/sshcluster/sshtest", "internal/testlevel", "internal/web/browsertest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest", "internal/web/webtest",
+	"examples/internal/extest", "internal/inittest", "internal/lint", "internal/reachable", "internal/report/reporttest", "internal/sshcluster/sshtest",
+	"internal/testlevel", "internal/web/browsertest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
 }
 
 // reach is what a program may link.
@@ -369,7 +394,7 @@ var reached = []reach{
 // needs more raises them.
 var parts = []part{
 	{"commands", []string{"cli", "cmd/..."}, 7_545},
-	{"pages", []string{"internal/apidoc", "internal/docs", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 16_950},
+	{"pages", []string{"internal/apidoc", "internal/docs", "internal/draw", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 16_950},
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/minihdfs", "internal/minihdfs/...", "internal/netns", "internal/testcluster", "internal/testcluster/...",
 		"sim", "sim/...",

@@ -25,7 +25,7 @@ type assets map[string]asset // by name
 var embedded = sync.OnceValue(loadAssets)
 
 func loadAssets() assets {
-	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 	all := make(assets)
 	entries, _ := files.ReadDir("assets") // it is embedded
 	for _, e := range entries {
