@@ -5,13 +5,13 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-PROTOS      := ./internal/taskproc ./internal/wire ./storage/hdfs/pipeline
+PROTOS      := ./internal/rpc/taskproc ./internal/rpc/wire ./storage/hdfs/pipeline
 PACKAGES    ?= ./...
 FUZZTIME    ?= 10s
 # Build tags of files that `go build ./...` and `go test ./...` leave out; they are vetted all the same.
 TAGS        := accept,deploy,hooks,poison,soak
 # Random tests draw from this seed, so that a change fails only by its own faults. Another value
-# searches elsewhere. HAMMR_TESTS=nightly runs what the gate leaves out, see internal/testlevel.
+# searches elsewhere. HAMMR_TESTS=nightly runs what the gate leaves out, see internal/testing/testlevel.
 HAMMR_SEED  ?= 1
 export HAMMR_SEED
 export RAPID_SEED   ?= $(HAMMR_SEED)
@@ -22,8 +22,8 @@ RACED       := ./internal/rpc ./internal/task ./jobmaster ./jobmaster/raftlog ./
                ./shuffle ./shuffle/transfer ./tasknode
 # Packages whose tests start processes and wait for them. They run one at a time, after the others, since
 # a busy machine is the cause of most time-outs.
-PROCESSES   := ./e2e ./e2e/redteam ./bench/fleet ./bench/live ./chaos/drill ./hammrtest ./internal/localcluster \
-               ./internal/masterd ./internal/minihdfs ./internal/sshcluster ./internal/tasknoded ./internal/web ./storage/hdfs
+PROCESSES   := ./e2e ./e2e/redteam ./bench/fleet ./bench/live ./chaos/drill ./hammrtest ./internal/ops/localcluster \
+               ./internal/daemon/masterd ./internal/ops/minihdfs ./internal/ops/sshcluster ./internal/daemon/tasknoded ./internal/web ./storage/hdfs
 BENCH       ?= .
 CASE        ?=
 RIVAL       ?=
@@ -184,14 +184,14 @@ soak-upgrade:
 #   cloud    a metadata service for machines in network namespaces (apt-get install cloud-init; as root, or where users may make namespaces)
 TARGET ?= ssh
 DEPLOYED       = go test -tags deploy -count 1 -timeout 1h -v
-deploy_ssh     = $(DEPLOYED) ./internal/sshcluster/... && $(DEPLOYED) -run '^Test(ClusterOverSSH.*|InterruptedClusterStart|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' ./e2e
+deploy_ssh     = $(DEPLOYED) ./internal/ops/sshcluster/... && $(DEPLOYED) -run '^Test(ClusterOverSSH.*|InterruptedClusterStart|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' ./e2e
 deploy_systemd = $(DEPLOYED) ./deploy/systemdtest
 deploy_podman  = $(DEPLOYED) -run '^TestPodman' ./deploy/test
 deploy_helm    = $(DEPLOYED) -run '^TestChart' ./deploy/test
 deploy_kubernetes = $(DEPLOYED) -run '^TestKubernetes' ./deploy/test
 deploy_slurm   = $(DEPLOYED) -run '^TestSlurm' ./e2e
 deploy_oar     = $(DEPLOYED) -run '^TestOAR' ./e2e
-deploy_doctor  = $(DEPLOYED) -run '^TestSwapOfThisMachine$$' ./internal/doctor
+deploy_doctor  = $(DEPLOYED) -run '^TestSwapOfThisMachine$$' ./internal/ops/doctor
 deploy_cloud   = $(DEPLOYED) -run '^TestCloud' ./e2e ./cli
 deploy-test:
 	$(or $(deploy_$(TARGET)),$(error there is no TARGET $(TARGET); the Makefile lists them))

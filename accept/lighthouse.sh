@@ -21,7 +21,7 @@ if ! (cd "$dir" && timeout 300 "${lighthouse[@]}" --version >/dev/null 2>"$dir/n
 	exit 0
 fi
 
-go test -C "$here/.." -tags accept -c -o "$dir/pages" ./internal/web/local
+go test -C "$here/.." -tags accept -c -o "$dir/pages" ./internal/daemon/local
 mkfifo "$dir/stop"
 TASKS=${TASKS:-100000} "$dir/pages" -test.run '^TestPagesForLighthouse$' -test.timeout 0 <"$dir/stop" >"$dir/ui" 2>"$dir/ui.log" &
 exec 3>"$dir/stop" # the pages end when it is closed

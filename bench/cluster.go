@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // emptyMaps is the number of tasks of a job whose tasks only start and end.

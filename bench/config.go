@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/validate"
 )
 
 // Config describes a run of the kit.

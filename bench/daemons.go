@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hammr/hammr/internal/procfs"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/kit/procfs"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // daemons has the processes of the cluster that a contest has started. Their CPU time is

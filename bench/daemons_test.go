@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/kit/procfs"
 )
 
 func TestDaemonsAreWatched(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/kit/procfs"
 )
 
 // Machine is where the figures come from. A value that the system does not report is empty.

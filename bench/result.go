@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/internal/kit/jsonfile"
 )
 
 // Report is the results of one run of the kit, as written to Config.Results.

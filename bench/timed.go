@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/kit/procfs"
 )
 
 // orphanPatience is how long processes that a command has started may run after its end.

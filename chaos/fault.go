@@ -43,7 +43,7 @@ type Fault struct {
 	Trigger Trigger
 	For     time.Duration // how long it lasts; 0 is to the end of the drill
 	By      time.Duration // SlowDisk and Clock: how much; a clock may jump back
-	Point   string        // Failpoint: a name of internal/failpoint
+	Point   string        // Failpoint: a name of internal/kit/failpoint
 	Action  string        // Failpoint: such as crash@3
 	Mode    preempt.Mode  // Preempt
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/kit/failpoint"
 )
 
 // failpointKind makes Action happen at Point inside a daemon or its tasks: an error, a

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // parsed returns the only fault of a plan.

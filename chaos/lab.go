@@ -10,7 +10,7 @@ import (
 
 // Lab is the interface of kinds of faults to a running cluster of processes. Package
 // chaos/drill implements it, most of it by the methods of rig.Rig. Daemons have the names of
-// internal/testcluster, such as m1 and n2, and of package rig, such as dn1.
+// internal/ops/testcluster, such as m1 and n2, and of package rig, such as dn1.
 type Lab interface {
 	// Kill ends a daemon as a crash does, and returns when it is gone.
 	Kill(ctx context.Context, daemon string) error

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // unplaced returns a plan without its file name and line numbers, which only a plan from a

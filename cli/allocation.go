@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/allocation"
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/interrupt"
-	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/kit/interrupt"
+	"github.com/hammr/hammr/internal/kit/procfs"
+	"github.com/hammr/hammr/internal/ops/allocation"
 	"github.com/hammr/hammr/internal/rpc"
 )
 

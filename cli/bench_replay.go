@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/bench/live"
-	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/daemon/masterd"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim/results"
 	"github.com/hammr/hammr/sim/workload"

@@ -10,10 +10,10 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/drill"
-	"github.com/hammr/hammr/internal/hostfile"
+	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/kit/validate"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/validate"
 )
 
 // attached is a running cluster that flags name. Without --hostfile there is none, and each

@@ -8,8 +8,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/masterd"
-	"github.com/hammr/hammr/internal/tasknoded"
+	"github.com/hammr/hammr/internal/daemon/masterd"
+	"github.com/hammr/hammr/internal/daemon/tasknoded"
 )
 
 // TestCloudInitNamesRealSettings loads the files of settings in deploy/cloud-init as the daemons

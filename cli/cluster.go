@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/conf/hostfile"
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/hostfile"
-	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/daemon/masterd"
+	"github.com/hammr/hammr/internal/daemon/tasknoded"
+	"github.com/hammr/hammr/internal/ops/sshcluster"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/sshcluster"
-	"github.com/hammr/hammr/internal/tasknoded"
 )
 
 // newCluster returns the verbs for a cluster on machines that ssh reaches. They work on all

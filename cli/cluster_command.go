@@ -12,12 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/conf/fsconf"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -31,12 +31,12 @@ import (
 //     clusterCommands.command, for all others.
 //     The functions work with a *query, which is the client and the command line.
 //  2. The constructor of the noun, here newJob, calls it.
-//  3. With --json, show prints a document of internal/apidoc; query.changed
+//  3. With --json, show prints a document of internal/docs/apidoc; query.changed
 //     prints changes.
 //  4. A line in cluster_golden_test.go runs it on the fake cluster.
 //
 // A change is a row of docs.Actions. Another call that the client lacks goes into
-// client.Admin, client/remote, internal/wire/hammr.proto and jobmaster/server.
+// client.Admin, client/remote, internal/rpc/wire/hammr.proto and jobmaster/server.
 //
 // All these commands call the jobmaster that leads. They exit with 0 when it has done what
 // was asked, with 1 when it refuses or does not answer, with 2 for a wrong command line, and

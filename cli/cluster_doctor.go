@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/doctor"
-	"github.com/hammr/hammr/internal/sshcluster"
+	"github.com/hammr/hammr/internal/ops/doctor"
+	"github.com/hammr/hammr/internal/ops/sshcluster"
 )
 
 // newClusterDoctor exits with 0 if no machine has a fault, else with 1.

@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/hostfile"
-	"github.com/hammr/hammr/internal/login"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/kit/login"
+	"github.com/hammr/hammr/internal/ops/sshcluster"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/sshcluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // newClusterRun exits with the code of the program, and with 1 if the cluster does not start or

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/hostfile"
-	"github.com/hammr/hammr/internal/sshcluster"
+	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/ops/sshcluster"
 )
 
 // newClusterInit reads the hostfile only; it connects to no machine. It exits with 2 for a

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/sshcluster"
+	"github.com/hammr/hammr/internal/ops/sshcluster"
 )
 
 // newClusterStatus exits with 0 if all daemons run, else with 1.

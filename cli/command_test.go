@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/masterd"
-	"github.com/hammr/hammr/internal/tasknoded"
+	"github.com/hammr/hammr/internal/daemon/masterd"
+	"github.com/hammr/hammr/internal/daemon/tasknoded"
 )
 
 // call runs a command line in this process.

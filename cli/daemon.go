@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/interrupt"
+	"github.com/hammr/hammr/internal/kit/interrupt"
 )
 
 // settingFlag is a flag that records its value. A daemon's settings are set later, from all

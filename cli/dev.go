@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/hostfile"
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
 // newDev asks no daemon of Hammr: it starts and stops the Java processes of a real HDFS.

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/doctor"
-	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/conf/fsconf"
+	"github.com/hammr/hammr/internal/ops/doctor"
 	"github.com/hammr/hammr/internal/rpc"
 )
 

@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hammr/hammr/internal/doctor"
+	"github.com/hammr/hammr/internal/ops/doctor"
 )
 
 // configDir has the configurations of daemons that run as services.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/doctor"
+	"github.com/hammr/hammr/internal/ops/doctor"
 )
 
 // doctorHere runs `hammr doctor` on the fake cluster. No file of this machine names daemons.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/daemon/tasknoded"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/tasknoded"
 )
 
 // newClusterDown sends signals to the processes in DIR/cluster.json; it asks no daemon. It

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explanation, error) {

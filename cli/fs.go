@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/client/console"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/fsconf"
-	"github.com/hammr/hammr/internal/fsshell"
+	"github.com/hammr/hammr/internal/conf/fsconf"
+	"github.com/hammr/hammr/internal/ops/fsshell"
 )
 
 // newFS asks NameNodes and DataNodes, or reads local files. It has Hadoop's exit codes: 0, 1
@@ -41,7 +41,7 @@ the files of HADOOP_CONF_DIR, else to the local one.`,
 }
 
 // shell runs one command of the file system shell: it reads the generic options and the
-// configuration, and leaves the rest to internal/fsshell.
+// configuration, and leaves the rest to internal/ops/fsshell.
 func shell(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	generic, rest, err := parseGeneric(args)
 	if err != nil {

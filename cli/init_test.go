@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/hammr/hammr/internal/inittest"
+	"github.com/hammr/hammr/internal/testing/inittest"
 )
 
 // TestPackageInit checks what hammr does before main.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // newJob returns the verbs of `mapred job`. Words and layouts are Hadoop's where Hadoop has

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // This file has the text of `hammr job explain` for finished jobs: the slots they

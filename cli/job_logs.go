@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/clean"
-	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/nodelog"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/client/console"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/kit/clean"
+	"github.com/hammr/hammr/internal/logs/nodelog"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // newJobLogs asks the leader for the attempts, then reads files of the cluster's log directory

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/joblog"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/logs/joblog"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/storage"
 )
 

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/client/console"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // newJobWait watches the leader, and its successor after an election. It exits with 0 if the

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/daemon/masterd"
 )
 
 // newJobmaster returns the command of a daemon. It runs until SIGTERM and then exits with 0.

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/examples"
-	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/kit/procfs"
 	"github.com/hammr/hammr/mr"
 )
 

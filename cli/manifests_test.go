@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/masterd"
-	"github.com/hammr/hammr/internal/tasknoded"
+	"github.com/hammr/hammr/internal/daemon/masterd"
+	"github.com/hammr/hammr/internal/daemon/tasknoded"
 )
 
 // configMaps returns the files in the ConfigMaps of the Kubernetes manifests, by name, as a pod

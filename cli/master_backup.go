@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/hostfile"
-	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/daemon/masterd"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // newMasterBackup exits with 0 when the file is complete on the disk. After an error a file of the

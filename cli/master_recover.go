@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/masterd"
+	"github.com/hammr/hammr/internal/daemon/masterd"
 )
 
 // newMasterRecover asks the other masters only whether they run. It exits with 1 if it refuses.

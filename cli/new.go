@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/scaffold"
+	"github.com/hammr/hammr/internal/ops/scaffold"
 )
 
 // newNew writes files and asks no daemon. If it has to download hammr it runs `go mod tidy`.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/tasknoded"
+	"github.com/hammr/hammr/internal/daemon/tasknoded"
 )
 
 // localTasknode is the tasknode of this machine. Its own settings name it.

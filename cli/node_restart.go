@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/tasknoded"
+	"github.com/hammr/hammr/internal/daemon/tasknoded"
 )
 
 // newNodeRestart restarts the tasknode of this machine. It asks no master: it sends a signal to

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/allocation"
+	"github.com/hammr/hammr/internal/ops/allocation"
 )
 
 // newOAR returns the verbs for jobs of OAR.

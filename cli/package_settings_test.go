@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/masterd"
-	"github.com/hammr/hammr/internal/tasknoded"
+	"github.com/hammr/hammr/internal/daemon/masterd"
+	"github.com/hammr/hammr/internal/daemon/tasknoded"
 )
 
 // TestSettingsOfPackages loads the files of settings that packages install, as they are and with

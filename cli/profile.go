@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/profile"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/logs/profile"
 	"github.com/hammr/hammr/internal/rpc"
-	webremote "github.com/hammr/hammr/internal/web/remote"
+	webremote "github.com/hammr/hammr/internal/source/remote"
 )
 
 // newTaskStacks prints the stacks of an attempt's goroutines, as a Go program does that gets SIGQUIT.

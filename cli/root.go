@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/interrupt"
+	"github.com/hammr/hammr/internal/client/console"
+	"github.com/hammr/hammr/internal/kit/interrupt"
 )
 
 // exitError ends the program with an exit code. No message follows: its cause has been

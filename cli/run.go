@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/examples"
-	"github.com/hammr/hammr/internal/embedded"
-	"github.com/hammr/hammr/internal/web/local"
+	"github.com/hammr/hammr/internal/client/embedded"
+	"github.com/hammr/hammr/internal/daemon/local"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/mr"
 )

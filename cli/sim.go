@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/console"
+	"github.com/hammr/hammr/internal/client/console"
 )
 
 // newSim asks no daemon: the simulator runs in this process. Its commands exit with 2 for

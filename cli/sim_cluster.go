@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/validate"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"

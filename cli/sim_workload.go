@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/validate"
 	"github.com/hammr/hammr/sim/workload"
 )
 

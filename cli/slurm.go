@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/allocation"
+	"github.com/hammr/hammr/internal/ops/allocation"
 )
 
 // newSlurm returns the verbs for jobs of Slurm.

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/examples"
-	"github.com/hammr/hammr/internal/interrupt"
-	"github.com/hammr/hammr/internal/pattern"
+	"github.com/hammr/hammr/internal/kit/interrupt"
+	"github.com/hammr/hammr/internal/kit/pattern"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/mr"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/tasknoded"
+	"github.com/hammr/hammr/internal/daemon/tasknoded"
 )
 
 // newTasknode returns the command of a daemon. It runs until SIGTERM and then exits with 0.

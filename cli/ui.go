@@ -16,12 +16,12 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/rpc/access"
+	"github.com/hammr/hammr/internal/source/files"
+	"github.com/hammr/hammr/internal/source/leader"
+	"github.com/hammr/hammr/internal/source/remote"
 	"github.com/hammr/hammr/internal/web"
-	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/internal/web/files"
 	"github.com/hammr/hammr/internal/web/hadoop"
-	"github.com/hammr/hammr/internal/web/leader"
-	"github.com/hammr/hammr/internal/web/remote"
 )
 
 // defaultUIPort is not a port of a daemon, since a master may run on the same machine.

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/web/files"
-	"github.com/hammr/hammr/jobmaster/histindex"
+	"github.com/hammr/hammr/internal/docs/histindex"
+	"github.com/hammr/hammr/internal/source/files"
 	"github.com/hammr/hammr/storage"
 )
 

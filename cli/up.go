@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/hammr/hammr/internal/conf/hostfile"
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/hostfile"
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
 )
 

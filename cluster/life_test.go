@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // randomDAG returns a valid graph of up to five stages, each joined to earlier ones by edges

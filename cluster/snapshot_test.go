@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"pgregory.net/rapid"
 )
 

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/report/reporttest"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/docs/report/reporttest"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // allocations are several allocations of one program. Their nodes are directories of this

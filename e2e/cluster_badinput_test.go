@@ -16,9 +16,9 @@ import (
 
 	connectrpc "connectrpc.com/connect"
 
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // stillWorks runs a job on the cluster to check that the earlier input did no damage.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 // TestAReduceMovesWithItsCheckpoint preempts a running reduce on a tasknode that takes no

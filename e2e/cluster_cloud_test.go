@@ -20,10 +20,10 @@ import (
 
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/netns"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/ops/netns"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // cloudHosts are the addresses of three machines, each with a network namespace of its own.

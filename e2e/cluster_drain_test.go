@@ -6,9 +6,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // TestADrainedNodeKeepsNoCheckpoint checkpoints a job, drains the machine that has a

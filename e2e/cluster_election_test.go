@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 )
 
 // TestDaemonsWithInvalidSettings starts daemons with invalid settings. Each exits soon and reports

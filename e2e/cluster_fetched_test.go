@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 // TestLinesAreWrittenOnceDespiteSalt kills the tasknode that has run the first of two maps. One of two

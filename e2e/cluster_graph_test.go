@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/client"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/testlevel"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // gangJob is a streamcount with a running gang.

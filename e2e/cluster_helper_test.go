@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // engine is a cluster of real processes. It ends with the test, unless tests share it, and also if

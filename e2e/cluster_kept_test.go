@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // keptCase is a program whose graph has a kept file, with the stages that write and read it.

@@ -15,10 +15,10 @@ import (
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/launch"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/testlevel"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/ops/launch"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // freeAddress returns an address on which no process listens.

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/report/reporttest"
-	"github.com/hammr/hammr/internal/testlevel"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/docs/report/reporttest"
+	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/mr"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	pprofile "github.com/google/pprof/profile"
 
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // TestStacksOfATaskThatHangs finds the function in which a task hangs: by the command, on a page, and

@@ -10,9 +10,9 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/fsconf"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/fsconf"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // foreignProgram returns a program for another architecture.

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // buildingRelease is held while a program of the last release is built, so that it is built once.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 )
 
 // configured is a tasknode with its settings in a file, which the test changes.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // restart restarts a tasknode in place.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // tokenFile returns the file with the secret of the cluster.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 )
 
 // rigged is a cluster of three masters whose daemons accept injected faults.

@@ -13,11 +13,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/sshcluster"
-	"github.com/hammr/hammr/internal/sshcluster/sshtest"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/ops/sshcluster"
+	"github.com/hammr/hammr/internal/ops/sshcluster/sshtest"
 )
 
 // machines are machines with an sshd, which are addresses of this machine, and a hostfile of them.

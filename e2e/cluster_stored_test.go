@@ -6,8 +6,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // TestStoredChannelsOutliveTasknodes kills a tasknode whose maps are all finished while

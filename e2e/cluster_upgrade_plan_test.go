@@ -16,9 +16,9 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	state "github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/sshcluster/sshtest"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/ops/sshcluster/sshtest"
 )
 
 // upgradePlan has the faults under which the cluster is upgraded. None is a jump of a clock: attempts

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	state "github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/faultrpc"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/rpc/faultrpc"
 )
 
 // upgrade is a rolling upgrade of a cluster on which jobs run.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 // ownProgram is the program that userProgram returns.

@@ -10,10 +10,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hammr/hammr/internal/format/splits"
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/data/format/splits"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 )
@@ -169,7 +169,7 @@ func TestPiecesAreJoinedByConcat(t *testing.T) {
 // TestSplitsAreWhereTheirBlocksAre splits a file of several blocks: one split per block,
 // with the addresses of the DataNodes that have it.
 //
-// Gate: TestClusterOnHDFS, internal/format/splits.TestHostsAreThoseOfMostBytes
+// Gate: TestClusterOnHDFS, internal/data/format/splits.TestHostsAreThoseOfMostBytes
 func TestSplitsAreWhereTheirBlocksAre(t *testing.T) {
 	testlevel.Nightly(t)
 	c := cluster(t)

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/doctor"
-	"github.com/hammr/hammr/internal/faultrpc"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/ops/doctor"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/rpc/faultrpc"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // examine runs `hammr doctor` on a cluster and returns its report and its exit code.
@@ -142,7 +142,7 @@ func pageOf(t *testing.T, c *testcluster.Cluster, name string) string {
 // TestDoctorOfHDFS examines a cluster whose staging directory is on HDFS, and has no tasknode on a DataNode; then the
 // NameNode of another one, which does not run.
 //
-// Gate: TestDoctorOfACluster, internal/doctor.TestStaging, internal/doctor.TestHadoop, internal/doctor.TestBlockLocations
+// Gate: TestDoctorOfACluster, internal/ops/doctor.TestStaging, internal/ops/doctor.TestHadoop, internal/ops/doctor.TestBlockLocations
 func TestDoctorOfHDFS(t *testing.T) {
 	testlevel.Nightly(t)
 	t.Parallel()

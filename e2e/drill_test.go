@@ -10,8 +10,8 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // drilled runs drills, all of which must pass, and returns the rows of their table. On a busy machine a

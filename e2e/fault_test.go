@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // repaired restores the cluster when the test ends.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
 // TestNamesOfClusters names the same files in every supported form.

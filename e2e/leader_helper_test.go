@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 )
 
 // awaitLeader waits until a master leads that is not the one with an id.

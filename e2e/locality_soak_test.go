@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
 // The locality experiment of "Locality-aware fair scheduling for Hammr" on a

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/hammrtest"
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/mr"
 )
 

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/sshcluster/sshtest"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/ops/sshcluster/sshtest"
 )
 
 // oar is an OAR with three nodes of two cores, which are this machine: its server, a PostgreSQL and

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // soakSeed returns HAMMR_SOAK_SEED, or the current time if it is not set.

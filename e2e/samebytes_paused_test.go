@@ -10,11 +10,11 @@ import (
 
 	orders "github.com/hammr/hammr/internal/client"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/testlevel"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // TestCheckpointedProgramsWriteTheSameBytes runs every bundled program while all jobs

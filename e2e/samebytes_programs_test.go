@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // bytesCase runs commands in sequence in a directory of their own. All files that exist at

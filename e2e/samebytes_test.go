@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/examples"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // outputs is the files of each case, by relative name.

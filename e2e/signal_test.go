@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 // TestSignals ends a job in the middle of a map and of a reduce. The exit code is the one for

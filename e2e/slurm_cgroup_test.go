@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 // cgroupConf makes Slurm keep each job in control groups of version 1, with its processors and its

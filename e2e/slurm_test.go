@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/sshcluster/sshtest"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/ops/sshcluster/sshtest"
 )
 
 // slurm is a Slurm of munged, slurmctld and a slurmd on each of three nodes. The nodes are this

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 )
 
 // TestSmoke is the cluster of `make check`. While a job runs on three masters and three tasknodes, the leader

@@ -15,8 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 	pages "github.com/hammr/hammr/internal/web"
 )
 

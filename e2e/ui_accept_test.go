@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/bench/fleet"
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 )
 
 // figure prints a line for the table of `make accept`.

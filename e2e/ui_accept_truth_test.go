@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 const (

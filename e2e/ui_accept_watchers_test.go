@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/bench/fleet"
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/client"
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 )
 
 // How the cost of watchers is measured: in windows of one job, in turn without and with them, so that

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/internal/web/analysis"
-	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/mr"
 )
 

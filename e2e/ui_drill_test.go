@@ -9,12 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/testlevel"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // TestPagesOfADrill plays a drill, and compares what each server of pages shows of it with what was

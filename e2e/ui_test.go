@@ -16,10 +16,10 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/launch"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/ops/launch"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 )
 
 // browser is a client of pages, which signs in once and keeps its cookie.

@@ -9,11 +9,11 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/history"
 	"github.com/hammr/hammr/internal/web/analysis"
-	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // sumsOf returns what a ledger of preemptions and the counters of its job both have.

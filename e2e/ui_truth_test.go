@@ -15,12 +15,12 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/web/analysis"
-	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // truth is what commands and the file of its history say of a finished job.

@@ -13,8 +13,8 @@ import (
 	"github.com/hammr/hammr/bench/fleet"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // fleetCluster is a cluster of real masters whose tasks are timers.

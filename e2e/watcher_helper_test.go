@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 )
 
 // watchers are clients that follow a topic as pages do: each has a stream, opens another one a second

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
 // web reads and writes the cluster's files over WebHDFS.

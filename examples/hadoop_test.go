@@ -20,8 +20,8 @@ import (
 	"github.com/hammr/hammr/examples/terasort"
 	"github.com/hammr/hammr/examples/teravalidate"
 	"github.com/hammr/hammr/examples/wordcount"
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -156,7 +156,7 @@ func TestTextProgramsLikeHadoop(t *testing.T) {
 // TestHadoopReadsRandomwriter lets Hadoop sort the output of randomwriter, and reads
 // Hadoop's output.
 //
-// Gate: TestRandomwriter, internal/format/seqfile.TestFilesOfHadoop, internal/format/seqfile.TestPlainFilesEqualHadoops
+// Gate: TestRandomwriter, internal/data/format/seqfile.TestFilesOfHadoop, internal/data/format/seqfile.TestPlainFilesEqualHadoops
 func TestHadoopReadsRandomwriter(t *testing.T) {
 	testlevel.Nightly(t)
 	h, dir := newHadoop(t), t.TempDir()

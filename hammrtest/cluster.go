@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/chaos/rig"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/mr"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hammr/hammr/examples/wordcount"
 	"github.com/hammr/hammr/hammrtest"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -110,7 +110,7 @@ func TestNothingIsLost(t *testing.T) {
 // TestFailpoints crashes a task at the second spill on its machine, and the leader between
 // two files of a commit.
 //
-// Gate: TestRefused, internal/faultrpc.TestFaultsArrive, internal/failpoint.TestErrorAtEachHitOrAtOne, e2e.TestLeaderLostInCommit
+// Gate: TestRefused, internal/rpc/faultrpc.TestFaultsArrive, internal/kit/failpoint.TestErrorAtEachHitOrAtOne, e2e.TestLeaderLostInCommit
 func TestFailpoints(t *testing.T) {
 	testlevel.Nightly(t)
 	c := hammrtest.Cluster(t, 3, 2)
@@ -136,7 +136,7 @@ func TestFailpoints(t *testing.T) {
 // TestPartitions cuts off a tasknode and the leader while another tasknode's disk is slow
 // and sometimes fails.
 //
-// Gate: sim.TestPartitionedTasknode, internal/netns.TestCutAndRemove, internal/failpoint.TestIOErrors
+// Gate: sim.TestPartitionedTasknode, internal/ops/netns.TestCutAndRemove, internal/kit/failpoint.TestIOErrors
 func TestPartitions(t *testing.T) {
 	testlevel.Nightly(t)
 	if !hammrtest.Networks(t) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/mr"
 )
 

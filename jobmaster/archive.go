@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/clean"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/kit/clean"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // A finished job leaves the state in two steps:

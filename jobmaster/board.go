@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/jobmaster/board"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/board"
+	"github.com/hammr/hammr/internal/docs/history"
 )
 
 // Board returns the board of this master, for readers outside the loop. Followers have the same

@@ -11,8 +11,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/storage"
 	"golang.org/x/sync/errgroup"
 )

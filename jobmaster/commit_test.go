@@ -16,7 +16,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/mem"

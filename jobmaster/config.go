@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/pattern"
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/pattern"
+	"github.com/hammr/hammr/internal/kit/validate"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/storage"
 )

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // TestCountersOfRunningAttemptsAreAdded compares the sums with those of a look-up for each

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // The progress of drainings is not a part of the state. Every master counts what the commands move

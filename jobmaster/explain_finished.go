@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // ExplainFinished says which slots a finished job had and how long it waited for them. s is

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/placement"
 )

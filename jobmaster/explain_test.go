@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/jobmaster"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
 )
 

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // readHistory returns the final status of an archived or retired job. If the history of a job

@@ -5,12 +5,12 @@ import (
 	"path"
 	"testing"
 
-	"github.com/hammr/hammr/internal/clean"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/kit/clean"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/jobmaster"
-	"github.com/hammr/hammr/jobmaster/history"
 )
 
 // readHistory returns the history in a file of the first day.

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/format/splits"
-	"github.com/hammr/hammr/jobmaster/board"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/data/format/splits"
+	"github.com/hammr/hammr/internal/docs/board"
+	"github.com/hammr/hammr/internal/docs/history"
 	"github.com/hammr/hammr/preempt"
 )
 

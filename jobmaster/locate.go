@@ -7,8 +7,8 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
-	"github.com/hammr/hammr/internal/format/splits"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/data/format/splits"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/storage"
 )
 

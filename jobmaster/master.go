@@ -9,8 +9,8 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/jobmaster/board"
+	"github.com/hammr/hammr/internal/docs/board"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 var (

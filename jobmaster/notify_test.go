@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/jobmaster"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/storage"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // readers is a leader with one job, and tasknodes that keep the sizes of what they are sent.

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/storage/fault"
 )

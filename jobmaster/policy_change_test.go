@@ -11,7 +11,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/web/board"
+	"github.com/hammr/hammr/internal/source/board"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
 )

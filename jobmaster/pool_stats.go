@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/jobmaster/board"
+	"github.com/hammr/hammr/internal/docs/board"
 )
 
 // PoolStats counts the work of one pool.

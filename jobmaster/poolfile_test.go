@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched/pool"
 )

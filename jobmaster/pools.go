@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // PoolFile is a file of pools. The leader watches it and applies its content to the policy.

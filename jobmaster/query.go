@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // queryRequest runs a function in the loop while the master leads, unless its caller has

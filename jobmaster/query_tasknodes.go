@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Tasknodes describes every tasknode, lost ones too, sorted by name.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/sched"
 )
 

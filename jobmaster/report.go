@@ -6,8 +6,8 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
 	"google.golang.org/protobuf/proto"
 )

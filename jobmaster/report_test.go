@@ -3,7 +3,7 @@ package jobmaster
 import (
 	"testing"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
 )
 

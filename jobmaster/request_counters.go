@@ -3,7 +3,7 @@ package jobmaster
 import (
 	"time"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Tasknodes report the counters of running attempts seldom of their own accord. A master that

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/storage"
 )
 

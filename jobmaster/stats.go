@@ -2,8 +2,8 @@ package jobmaster
 
 import (
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster/board"
+	"github.com/hammr/hammr/internal/docs/board"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Stats counts what the leader knows, for metrics. Jobs and Pools come from the board. The

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // A job may have hundreds of thousands of tasks. A status with all of them is made in chunks:

@@ -11,7 +11,7 @@ import (
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // submitKey identifies a submission. A submission that is sent twice is one job.

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/pattern"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/kit/pattern"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
 )

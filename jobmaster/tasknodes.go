@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // tasknodeRecord is what the leader knows about a tasknode in addition to the state.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // The leader raises the cluster version when all masters and tasknodes support a newer one:

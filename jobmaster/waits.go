@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/sched"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // progressInterval is how long watchers wait for a new status, unless the job is over:

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 func TestNoMachineIsNearerThanThatOfTheCheckpoint(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // problem is a small random cluster with tasks.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 func group(maps int, t Task) Group { return Group{Task: t, Slots: dag.Slots{maps, 0}} }

@@ -3,7 +3,7 @@ package locality
 import (
 	"cmp"
 
-	"github.com/hammr/hammr/internal/minheap"
+	"github.com/hammr/hammr/internal/kit/minheap"
 )
 
 // Affinity is the input of Spread for tasks that are all alike. Both slices are indexed by

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/format/seqfile"
+	"github.com/hammr/hammr/internal/data/format/seqfile"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )

@@ -9,8 +9,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/hammr/hammr/internal/format/writable"
-	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/data/format/writable"
+	"github.com/hammr/hammr/internal/data/keys"
 )
 
 // Codec encodes values of T as bytes and decodes them. Implement it where the default does

@@ -12,10 +12,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/hammr/hammr/internal/format"
-	"github.com/hammr/hammr/internal/format/splits"
-	"github.com/hammr/hammr/internal/format/text"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/data/format"
+	"github.com/hammr/hammr/internal/data/format/splits"
+	"github.com/hammr/hammr/internal/data/format/text"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 )

@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hammr/hammr/internal/login"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/kit/login"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // A batch scheduler ends a program together with its cluster, whose jobs are saved and continue
-// in another allocation (internal/allocation). The program is then started again from its
+// in another allocation (internal/ops/allocation). The program is then started again from its
 // beginning. With HAMMR_CONTINUE it continues the jobs that it has submitted before:
 //
 //	Run ──► is there a job of this name and output directory that no run has claimed?

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )

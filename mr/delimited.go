@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 )
 
 // Delimited reads lines whose columns are the fields of the struct T: the byte offset of each

@@ -22,7 +22,7 @@
 // # Order
 //
 // Keys are encoded so that the order of bytes is the order of values (package
-// internal/keys, docs/formats/keys.md); the engine compares bytes only. A
+// internal/data/keys, docs/formats/keys.md); the engine compares bytes only. A
 // reducer gets its keys in that order, and the values of a key in the order
 // (input file, place in the file, order of Emit), whatever the number of
 // splits, spills or retries. Output is the same bytes each time, for programs

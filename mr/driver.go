@@ -9,10 +9,10 @@ import (
 	"path"
 	"strings"
 
+	"github.com/hammr/hammr/internal/client/console"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/storage"
 )
 

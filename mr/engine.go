@@ -10,11 +10,11 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/client/console"
+	"github.com/hammr/hammr/internal/client/embedded"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/embedded"
-	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/conf/fsconf"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/task"
 )

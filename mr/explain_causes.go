@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/client/console"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/console"
 )
 
 // why says what decides the number of Nodes of a stage.

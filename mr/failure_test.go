@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/mr"
 )
 

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"reflect"
 
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/poison"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/shuffle"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/shuffle"
 )

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/hammr/hammr/internal/keys"
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/keys"
+	"github.com/hammr/hammr/internal/data/poison"
 	"github.com/hammr/hammr/internal/task"
 )
 

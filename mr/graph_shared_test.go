@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/data/keys"
 	"pgregory.net/rapid"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/data/keys"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/shuffle"
 )

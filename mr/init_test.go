@@ -3,7 +3,7 @@ package mr_test
 import (
 	"testing"
 
-	"github.com/hammr/hammr/internal/inittest"
+	"github.com/hammr/hammr/internal/testing/inittest"
 )
 
 // TestPackageInit checks what a user's program does before main.

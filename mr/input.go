@@ -6,10 +6,10 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/format"
-	"github.com/hammr/hammr/internal/format/splits"
+	"github.com/hammr/hammr/internal/data/format"
+	"github.com/hammr/hammr/internal/data/format/splits"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/task"
-	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/storage"
 )
 

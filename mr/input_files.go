@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/format"
-	"github.com/hammr/hammr/internal/format/compress"
-	"github.com/hammr/hammr/internal/format/fixed"
-	"github.com/hammr/hammr/internal/format/seqfile"
-	"github.com/hammr/hammr/internal/format/splits"
-	"github.com/hammr/hammr/internal/format/text"
-	"github.com/hammr/hammr/internal/format/whole"
-	"github.com/hammr/hammr/internal/lossless"
+	"github.com/hammr/hammr/internal/data/format"
+	"github.com/hammr/hammr/internal/data/format/compress"
+	"github.com/hammr/hammr/internal/data/format/fixed"
+	"github.com/hammr/hammr/internal/data/format/seqfile"
+	"github.com/hammr/hammr/internal/data/format/splits"
+	"github.com/hammr/hammr/internal/data/format/text"
+	"github.com/hammr/hammr/internal/data/format/whole"
+	"github.com/hammr/hammr/internal/data/lossless"
 	"github.com/hammr/hammr/internal/task"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/fsconf"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/fsconf"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 func TestConfirm(t *testing.T) {

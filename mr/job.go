@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/data/keys"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/preempt"
 )

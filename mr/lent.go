@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"unsafe"
 
-	"github.com/hammr/hammr/internal/format"
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/format"
+	"github.com/hammr/hammr/internal/data/poison"
 )
 
 // Under hammr.debug.poison, the bytes that user code and the engine lend to each other are copies,

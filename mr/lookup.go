@@ -5,8 +5,8 @@ import (
 	"iter"
 	"unsafe"
 
-	"github.com/hammr/hammr/internal/hashtable"
-	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/data/hashtable"
+	"github.com/hammr/hammr/internal/data/keys"
 )
 
 // Lookup finds the records of a Side by their keys, in a hash table in memory. All tasks and

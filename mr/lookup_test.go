@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hammr/hammr/internal/hashtable"
+	"github.com/hammr/hammr/internal/data/hashtable"
 	"pgregory.net/rapid"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )

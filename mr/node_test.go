@@ -18,10 +18,10 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/conf/fsconf"
+	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/task"
-	"github.com/hammr/hammr/internal/taskdir"
-	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hammr/hammr/internal/client/console"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/console"
 	"github.com/hammr/hammr/internal/rpc"
 )
 

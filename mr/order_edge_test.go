@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // TestOrdersAtTheEdges orders a map to split or to checkpoint before its first record, at

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // TestSumsOfAMapThatRunsAgain runs a map twice. If it salts its keys at random, its sums differ; if

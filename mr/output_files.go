@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/format/compress"
-	"github.com/hammr/hammr/internal/format/seqfile"
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/format/compress"
+	"github.com/hammr/hammr/internal/data/format/seqfile"
+	"github.com/hammr/hammr/internal/data/poison"
 )
 
 // TextOutput writes lines of key, separator and value, in their text form, as TextOutputFormat

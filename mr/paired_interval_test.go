@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // armPair has one measurement of each of two arms, taken one right after the other, in the

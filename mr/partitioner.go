@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/format/splits"
-	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/data/format/splits"
+	"github.com/hammr/hammr/internal/data/keys"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/task"
-	"github.com/hammr/hammr/internal/taskproc"
 	"github.com/hammr/hammr/shuffle"
 )
 

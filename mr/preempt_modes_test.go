@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // sticky is a mapper and a reducer whose state cannot be saved.

@@ -14,7 +14,7 @@ import (
 	"github.com/dsnet/compress/bzip2"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // someText returns lines of words. Some words are frequent.

@@ -8,10 +8,10 @@ import (
 	"os"
 	"slices"
 
-	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/fsconf"
-	"github.com/hammr/hammr/internal/interrupt"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/client/console"
+	"github.com/hammr/hammr/internal/conf/fsconf"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/kit/interrupt"
 	"github.com/hammr/hammr/internal/task"
 )
 

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hammr/hammr/internal/client/console"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // progressReporter passes the statuses of a job to the console: failed attempts at once,

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client"
-	"github.com/hammr/hammr/internal/console"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/client/console"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // killedByUser is the cause of jobs that the user kills.

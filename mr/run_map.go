@@ -3,7 +3,7 @@ package mr
 import (
 	"context"
 
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/task"
 )
 

@@ -3,8 +3,8 @@ package mr
 import (
 	"fmt"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/data/poison"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/shuffle"
 )

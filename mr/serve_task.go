@@ -15,11 +15,11 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/conf/fsconf"
+	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/task"
-	"github.com/hammr/hammr/internal/taskproc"
 )
 
 // ServeTask runs a task if a tasknode has started this process for a task. It finds the job

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // counting returns a job with a reduce phase.

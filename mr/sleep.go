@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/disturb"
+	"github.com/hammr/hammr/internal/task/disturb"
 )
 
 // aliveStep bounds how long a sleep lasts without a sign of life.

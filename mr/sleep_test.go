@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/task"
-	"github.com/hammr/hammr/internal/taskproc"
 )
 
 // detached returns a task outside any node. properties are pairs of name and value.

@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/login"
+	"github.com/hammr/hammr/internal/kit/login"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/internal/task"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
 	"github.com/hammr/hammr/storage"
 )
 

@@ -11,8 +11,8 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/data/keys"
 	"github.com/hammr/hammr/internal/task"
 	"github.com/hammr/hammr/storage"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/poison"
 )
 
 // PanicError is a panic of a combiner or fold. It may occur in a goroutine of the collector,

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 )

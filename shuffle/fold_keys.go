@@ -3,7 +3,7 @@ package shuffle
 import (
 	"encoding/binary"
 
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/poison"
 )
 
 // longKeys stores keys that are too long for a table entry, in chunks, so that it grows

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/poison"
 )
 
 // slotBytes returns the memory per slot. It includes the extra memory that growing or

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // byteFold adds numbers of one byte, and refuses a sum that does not fit.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/hammr/hammr/internal/poison"
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/data/poison"
+	"github.com/hammr/hammr/internal/kit/validate"
 	"github.com/hammr/hammr/storage"
 )
 

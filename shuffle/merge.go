@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/poison"
 )
 
 // MergeOptions configure a Merge.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/hammr/hammr/internal/poison"
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/data/poison"
+	"github.com/hammr/hammr/internal/kit/validate"
 	"github.com/hammr/hammr/storage"
 )
 

@@ -97,8 +97,8 @@ func (s *Source) rank() rank {
 //
 // Ordinals come from these places: mr/input.go numbers files (numberer), jobmaster/output_log.go gives each output
 // its origin (ordinal), internal/task/reduce.go reads it (Reduce.ordinalOf), and
-// internal/checkpoint/file.go stores it. A new field goes to all of them, to appendRanks and
-// decodeRank, and to MapOutput in internal/taskproc.
+// internal/task/checkpoint/file.go stores it. A new field goes to all of them, to appendRanks and
+// decodeRank, and to MapOutput in internal/rpc/taskproc.
 type rank struct {
 	ordinal  Ordinal
 	sequence int64

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/poison"
 )
 
 // errIntakeClosed is returned by calls after Close.

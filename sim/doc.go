@@ -1,7 +1,7 @@
 // Package sim simulates a cluster in virtual time. It runs the code of the real masters: it
 // steps control.Controller over cluster.State with a real policy. Only the surroundings are
 // modelled: machines, tasks, messages and the log. The package is the third body around the
-// brain, next to jobmaster and internal/embedded.
+// brain, next to jobmaster and internal/client/embedded.
 //
 //	result, err := sim.Run(ctx, sim.Config{Machines: 100, MapSlots: 4, ReduceSlots: 2, Policy: new(fifo.Policy)}, w)
 //

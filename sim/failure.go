@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/validate"
 	"github.com/hammr/hammr/sim/workload"
 )
 

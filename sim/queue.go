@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/hammr/hammr/internal/minheap"
+import "github.com/hammr/hammr/internal/kit/minheap"
 
 // queue holds planned actions by time; those of the same time are in the order of planning.
 // The order of planning breaks ties, which makes runs reproducible.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/percentile"
+	"github.com/hammr/hammr/internal/kit/percentile"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sim/workload"
 )

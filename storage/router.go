@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hammr/hammr/internal/login"
+	"github.com/hammr/hammr/internal/kit/login"
 )
 
 // Opener opens the file system of an authority: "host:port", the name of a nameservice, or

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // TestMessageThatCannotBeReadFailsItsAttempt sends what is not a message. The attempt fails with

@@ -9,10 +9,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/hammr/hammr/internal/protocol"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/validate"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/kit/validate"
+	"github.com/hammr/hammr/internal/rpc/protocol"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Config is the configuration of a Daemon.

@@ -9,9 +9,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/hammr/hammr/internal/checkpoint"
-	"github.com/hammr/hammr/internal/taskdir"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/task/checkpoint"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
 )

@@ -3,7 +3,7 @@ package tasknode
 import (
 	"sync/atomic"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Counts describes the attempts of a tasknode since its program started.

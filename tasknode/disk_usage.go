@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/taskdir"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Two things need the bytes that jobs occupy on local disks. A job with a limit

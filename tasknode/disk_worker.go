@@ -3,8 +3,8 @@ package tasknode
 import (
 	"path/filepath"
 
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/taskdir"
+	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // diskWorkers call the functions that wait for one local directory, each kind in its own

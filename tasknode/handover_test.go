@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // errReplaced is the error of a replacement that the test only pretends.

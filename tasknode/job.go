@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // job is the daemon's record of a job. It exists from the first order or file of the job

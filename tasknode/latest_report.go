@@ -3,7 +3,7 @@ package tasknode
 import (
 	"sync"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // latestReport is the latest report of one kind that a task has sent and the loop has not

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // ErrRefused marks a connection that the jobmaster refuses permanently: the tasknode belongs

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // localFiles are the operations of the daemon on its local directories. Each may take as

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/profile"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/logs/profile"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // profileGrace is how long a task may take to answer with a profile, in addition to the time that the

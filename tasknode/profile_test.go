@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hammr/hammr/internal/profile"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/logs/profile"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // hello sends the first message of a program that speaks up to a version.

@@ -3,8 +3,8 @@ package tasknode
 import (
 	"hash/maphash"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 var markSeed = maphash.MakeSeed()

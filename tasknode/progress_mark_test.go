@@ -3,8 +3,8 @@ package tasknode
 import (
 	"testing"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 func TestTimeAndMemoryAreNotProgress(t *testing.T) {

@@ -13,10 +13,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/taskdir"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/shuffle"
 	"google.golang.org/protobuf/proto"
 )

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/hammr/hammr/internal/taskdir"
+	"github.com/hammr/hammr/internal/data/taskdir"
 )
 
 // releaseJob removes one activity from the count of a job. If the job is over and this was

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/hammr/hammr/internal/profile"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/logs/profile"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // Suspender is a Task whose processes can be suspended. Tasks that are no Suspender write a

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/protocol"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/protocol"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // TestProgramsOfOtherVersions runs programs of several versions. One without a common version

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hammr/hammr/internal/percentile"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/percentile"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/kit/validate"
 )
 
 // Fleet is a number of fake machines that are attached to masters, or try to be. Its methods

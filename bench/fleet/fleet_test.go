@@ -11,7 +11,7 @@ import (
 
 	"github.com/hammr/hammr/bench/fleet"
 	"github.com/hammr/hammr/hammrtest"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/tasknode"
 )
 

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/jsonfile"
-	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/kit/jsonfile"
+	"github.com/hammr/hammr/internal/kit/procfs"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/testcluster"
 	"github.com/hammr/hammr/sim/tables"
 )
 

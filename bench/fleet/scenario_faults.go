@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	orders "github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // serves waits until a master answers a call that changes the log, and returns how long

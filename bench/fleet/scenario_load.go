@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/procfs"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/procfs"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // window measures the leader over a time.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Bench runs experiments on clusters of this machine. Each of them returns a line for each

@@ -13,11 +13,11 @@ import (
 
 	orders "github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/netns"
-	"github.com/hammr/hammr/internal/pattern"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/kit/pattern"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/ops/netns"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/sched/registry"
 )
 

@@ -9,7 +9,7 @@
 // Tasks of most experiments sleep, so that jobs compete for slots and not for the cores of
 // the one machine. All tasks of a phase sleep for the mean of their times in the workload.
 //
-// Package internal/testcluster runs the processes of a cluster. They end with this process,
+// Package internal/ops/testcluster runs the processes of a cluster. They end with this process,
 // even if it is killed.
 //
 // What runs on such a cluster:

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/bench"
-	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/internal/kit/jsonfile"
 )
 
 // Environment describes the machine, the version and the settings of a run. A value that the

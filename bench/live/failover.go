@@ -11,9 +11,9 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 	orders "github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/percentile"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/kit/percentile"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/sim/tables"
 )
 

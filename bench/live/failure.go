@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim"
 )

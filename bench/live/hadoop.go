@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/hammr/hammr/bench/paper"
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/sim/workload"
 )
 

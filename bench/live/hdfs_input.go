@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/bench/paper"
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/hammr/hammr/bench/data"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // longSleepMillis is the time in ms of tasks that keep their slot until all orders are

@@ -15,9 +15,9 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/sim/workload"
 )
 

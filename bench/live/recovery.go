@@ -2,7 +2,7 @@ package live
 
 import (
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/sim"
 )
 

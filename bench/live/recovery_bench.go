@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/percentile"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/kit/percentile"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/tables"
 )

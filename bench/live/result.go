@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"

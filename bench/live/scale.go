@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/bench/paper"
-	"github.com/hammr/hammr/internal/pattern"
+	"github.com/hammr/hammr/internal/kit/pattern"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim/workload"

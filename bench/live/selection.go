@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/bench/paper"
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
 // Selection says which experiments of a paper run on real clusters of this machine. Its

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 )
 
 // whyTotals is the reason for other times of whole sets of jobs.

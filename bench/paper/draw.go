@@ -3,7 +3,7 @@ package paper
 import (
 	"slices"
 
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/sim/results"
 )
 

@@ -1,7 +1,7 @@
 package paper
 
 import (
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"

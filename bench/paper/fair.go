@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hammr/hammr/internal/draw"
-	"github.com/hammr/hammr/internal/percentile"
+	"github.com/hammr/hammr/internal/kit/percentile"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/results"

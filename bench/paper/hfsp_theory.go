@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim"

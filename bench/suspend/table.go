@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/sim/results"
 	"github.com/hammr/hammr/sim/tables"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // targetDaemons returns the names of the daemons that a fault hits. A machine includes its

@@ -11,10 +11,10 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
-	"github.com/hammr/hammr/internal/hostfile"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // TestAllOfAFailedJobIsLost checks that all files count as lost if a job fails or its output

@@ -7,8 +7,8 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
-	"github.com/hammr/hammr/internal/hostfile"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // canPlayOnHosts reports every reason why a plan cannot be played on the cluster of a

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // injection is a fault that has been injected. Its target is for people; daemons that were

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // TestInjectionByAnswers checks that a fault counts as injected if one daemon accepts it, or

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // The size of a drill's jobs: with 8 map slots one takes some seconds, most of which its

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // judge makes the verdict, once the jobs have ended or time is up. The goroutines of the

@@ -7,8 +7,8 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
-	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
 )
 

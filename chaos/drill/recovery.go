@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // runningAttempt is an attempt that ran when a fault was injected. It is comparable, so

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // isDue reports whether what a trigger waits for has happened. It reads statuses that are

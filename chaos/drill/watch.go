@@ -8,8 +8,8 @@ import (
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // How often a job's status is read, and how long one answer may take before another

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // call calls a daemon at the address of its page. The error wraps testcluster.ErrNotRunning

@@ -1,4 +1,4 @@
-// Package rig breaks a cluster: it adds faults to the handle of internal/testcluster.
+// Package rig breaks a cluster: it adds faults to the handle of internal/ops/testcluster.
 //
 //	r, err := rig.Start(ctx, rig.Config{Dir: dir, Hammr: "/usr/bin/hammr", Masters: 3, Tasknodes: 4})
 //	defer r.Close()
@@ -19,5 +19,5 @@
 //	FillDisk             a tmpfs for each tasknode               Config.SmallDisks, Isolate
 //	Corrupt              a byte of a file                        the tasknode's directory
 //	SlowDisk, IOErrors,  a call to the daemon, which has the     --drills
-//	JumpClock, Failpoint points built in (internal/failpoint)
+//	JumpClock, Failpoint points built in (internal/kit/failpoint)
 package rig

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
 // NameNode is the name of the NameNode.

@@ -8,10 +8,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/faultrpc"
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/rpc/faultrpc"
 )
 
 // Config describes a cluster to start. Zero values stand for the defaults.

@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/failpoint"
+	"github.com/hammr/hammr/internal/kit/failpoint"
 	"github.com/hammr/hammr/sim"
 )
 

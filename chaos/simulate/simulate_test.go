@@ -7,7 +7,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/simulate"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/sim"
 )
 

@@ -6,7 +6,7 @@ import (
 	"runtime"
 
 	"github.com/hammr/hammr/cli"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // init keeps the main goroutine on the main thread, where cli.Main starts processes. In the process of

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 // TestPackageOnMachines takes the package through its life on three machines. Each step continues

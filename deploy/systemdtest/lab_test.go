@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/netns"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/report/reporttest"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/docs/report/reporttest"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/ops/netns"
 )
 
 // Units of the packages.

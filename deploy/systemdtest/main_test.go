@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
 // stageVariable says what a process of this program does: "" is TestMain's first part.

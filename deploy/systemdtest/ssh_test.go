@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/sshcluster"
+	"github.com/hammr/hammr/internal/ops/sshcluster"
 )
 
 // TestClusterOverSSH runs `hammr cluster` against three machines with the package and an sshd. The

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/procfs"
+	"github.com/hammr/hammr/internal/kit/procfs"
 )
 
 // Versions of the programs of a Kubernetes. The modules below staging in its repository have the

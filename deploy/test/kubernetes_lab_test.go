@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/launch"
-	"github.com/hammr/hammr/internal/procfs"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/procfs"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/ops/launch"
 )
 
 // kubernetes is a Kubernetes with its own etcd on loopback addresses of this machine. Its nodes are

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/report/reporttest"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/docs/report/reporttest"
 )
 
 // TestPodman runs a cluster in containers: three masters and two tasknodes in one network. Names

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // account is a user of this machine that the test has made.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // bystanderJob is alice's job.

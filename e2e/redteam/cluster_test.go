@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/testcluster"
 )
 
 // Limits of the cluster that attacks exceed, in the configuration of the masters.

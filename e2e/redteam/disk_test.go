@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/localcluster"
-	"github.com/hammr/hammr/internal/testcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
 // TestDirectoriesOfOthers makes the attacks of a local user who has made a directory, or files in

@@ -7,8 +7,8 @@
 // attacks are those of the user mallory and of strangers without the cluster's token:
 //
 //	alice    bystander/     a job that lasts until all attacks are over
-//	mallory  submissions    made by the test, through internal/wire
-//	         hostile/       tasks that speak the protocol of internal/taskproc themselves
+//	mallory  submissions    made by the test, through internal/rpc/wire
+//	         hostile/       tasks that speak the protocol of internal/rpc/taskproc themselves
 //	strangers               connections to every port
 //
 // TestDirectoriesOfOthers needs no cluster: mallory has made directories and files that root's commands

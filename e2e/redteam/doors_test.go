@@ -20,7 +20,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/storage/hdfs/namenodetest"
 )
 

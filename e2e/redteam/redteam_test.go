@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // attack is an attack of a user or of a stranger.

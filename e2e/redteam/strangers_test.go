@@ -21,10 +21,10 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/faultrpc"
-	"github.com/hammr/hammr/internal/localcluster"
+	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/faultrpc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // strangers are attacks over the network, without the cluster's token if they need none.

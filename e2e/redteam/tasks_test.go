@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/testcluster"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // maxProgram is the value of --max-program.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )

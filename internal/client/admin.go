@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Admin inspects and controls a cluster. Its methods may be called by several goroutines at

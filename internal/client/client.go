@@ -10,8 +10,8 @@ import (
 	"context"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 var (

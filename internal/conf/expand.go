@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hammr/hammr/internal/login"
+	"github.com/hammr/hammr/internal/kit/login"
 )
 
 // Limits for the expansion of one value. Values that contain each other many times would

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/faultrpc"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/rpc/faultrpc"
 )
 
 // Base is what a daemon has besides its work. A daemon embeds it, and sets the fields that Base does not

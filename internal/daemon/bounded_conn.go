@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hammr/hammr/internal/httpserver"
+	"github.com/hammr/hammr/internal/rpc/httpserver"
 )
 
 // boundedConn is a connection of a Listener. It implements httpserver.Conn.

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hammr/hammr/internal/httpserver"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/rpc/httpserver"
 )
 
 // Limits bound the connections that callers may have open at a listener. Without bounds,

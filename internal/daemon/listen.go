@@ -9,7 +9,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/hammr/hammr/internal/httpserver"
+	"github.com/hammr/hammr/internal/rpc/httpserver"
 )
 
 // Listen listens on the address of a setting, within limits. If the address has no port, it

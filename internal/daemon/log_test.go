@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // TestFullLogFileIsRotated writes six times the maximum size of a log file, over two starts

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/hammr/hammr/internal/percentile"
+	"github.com/hammr/hammr/internal/kit/percentile"
 )
 
 // Metric is a metric of a daemon for Prometheus, a row of a table. docs/cluster.md has a row for each

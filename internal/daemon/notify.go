@@ -10,7 +10,7 @@ import (
 
 	sd "github.com/coreos/go-systemd/v22/daemon"
 
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // Notifier informs the service manager that has started the daemon, by the protocol of

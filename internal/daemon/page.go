@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/hammr/hammr/internal/httpserver"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/rpc/httpserver"
 )
 
 // PageConfig says what a daemon's page shows.

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/httpserver"
+	"github.com/hammr/hammr/internal/rpc/httpserver"
 )
 
 // Port shares one listener between two kinds of callers: clients, which speak HTTP, and

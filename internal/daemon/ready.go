@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/hammr/hammr/internal/jsonfile"
+	"github.com/hammr/hammr/internal/kit/jsonfile"
 )
 
 // Programs that start a daemon must know when it serves, and at which address if it chose a

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // liveConfig is a configuration with reloadable settings and others.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // Watchdog detects that the loop of a daemon does not turn. It asks the loop for an answer, and

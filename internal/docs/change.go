@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/hostfile"
-	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/rpc/access"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // NodeID names a tasknode.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // TestFindIsTheInverseOfURL fills all parameters of each document, and none but those of its path.

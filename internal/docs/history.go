@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/jobmaster/histindex"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/histindex"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/rpc/access"
 )
 
 // HistoryQuery selects and sorts finished jobs. The zero value selects all.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/hammr/hammr/jobmaster/histindex"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/histindex"
+	"github.com/hammr/hammr/internal/docs/history"
 )
 
 // someView has n finished jobs of the last ten days before noon of 2026-11-23.

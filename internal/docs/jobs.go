@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/clean"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/kit/clean"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // No is the query of a document without parameters.

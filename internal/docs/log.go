@@ -3,7 +3,7 @@ package docs
 import (
 	"fmt"
 
-	"github.com/hammr/hammr/internal/profile"
+	"github.com/hammr/hammr/internal/logs/profile"
 )
 
 // LogStreams are the output streams of an attempt.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hammr/hammr/internal/clean"
+	"github.com/hammr/hammr/internal/kit/clean"
 )
 
 // Page is a part of a sorted list.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 // Accepted values of a TaskQuery.

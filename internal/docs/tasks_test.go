@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // TestQuantilesAreValues compares quantiles with their definition.

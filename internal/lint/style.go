@@ -80,7 +80,7 @@ func sleepFindings(s source) []string {
 // serverFindings reports HTTP servers that package httpserver has not made, so that they may lack its
 // bounds. Tests may make their own.
 func serverFindings(s source) []string {
-	if s.test() || s.packageName() == "internal/httpserver" {
+	if s.test() || s.packageName() == "internal/rpc/httpserver" {
 		return nil
 	}
 	var findings []string

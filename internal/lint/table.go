@@ -12,16 +12,15 @@ type row struct {
 }
 
 // importTable says which package may import which. ARCHITECTURE.md has the picture. A new
-// import between packages is a design decision, so it is made here and reviewed. An import
-// against the order of the groups below is most often a mistake.
+// import between packages is a design decision, so it is made here and reviewed.
 var importTable = []row{
 	// The pure core.
 	{"dag", nil},
 	{"preempt", nil},
 	{"cluster", []string{"dag", "preempt"}},
-	{"internal/minheap", nil},
+	{"internal/kit/minheap", nil},
 	{"locality/mincost", nil},
-	{"locality", []string{"dag", "locality/mincost", "internal/minheap"}},
+	{"locality", []string{"dag", "locality/mincost", "internal/kit/minheap"}},
 	{"sched", []string{"cluster", "preempt", "locality"}},
 	{"sched/share", nil},
 	{"sched/pool", []string{"cluster"}},
@@ -31,241 +30,247 @@ var importTable = []row{
 	{"sched/victim", []string{"sched", "sched/ledger", "cluster", "preempt"}},
 	{"sched/hammr", []string{"cluster", "sched", "sched/fair", "sched/pool", "preempt"}},
 	{"sched/...", []string{
-		"sched", "sched/placement", "sched/sharetree", "sched/ledger", "sched/share", "sched/pool", "sched/victim", "cluster", "preempt", "locality", "internal/minheap",
+		"sched", "sched/placement", "sched/sharetree", "sched/ledger", "sched/share", "sched/pool", "sched/victim", "cluster", "preempt", "locality", "internal/kit/minheap",
 	}},
 	{"sched/schedtest", []string{"dag", "cluster", "sched", "preempt"}},
 	{"sched/registry", []string{"sched", "sched/...", "preempt"}},
-	{"control", []string{"dag", "cluster", "sched", "preempt", "internal/minheap"}},
+	{"control", []string{"dag", "cluster", "sched", "preempt", "internal/kit/minheap"}},
 
 	// Data: file systems, sorting, formats. These know no jobs.
-	{"storage", []string{"internal/login"}},
+	{"storage", []string{"internal/kit/login"}},
 	{"storage/...", []string{"storage"}},
-	{"storage/hdfs", []string{"storage", "storage/hdfs/pipeline", "internal/conf", "internal/login", "internal/meminfo", "internal/syncutil"}},
+	{"storage/hdfs", []string{"storage", "storage/hdfs/pipeline", "internal/conf", "internal/kit/login", "internal/kit/meminfo", "internal/kit/syncutil"}},
 	{"storage/hdfs/pipeline", nil},
-	{"shuffle", []string{"dag", "storage", "internal/poison", "internal/validate"}},
-	{"shuffle/transfer", []string{"shuffle", "storage", "internal/failpoint", "internal/httpserver", "internal/syncutil", "internal/taskdir"}},
-	{"internal/endnotify", nil},
-	{"internal/httpserver", nil},
-	{"internal/lossless", nil},
-	{"internal/keys", []string{"internal/lossless"}},
-	{"internal/hashtable", nil},
-	{"internal/poison", nil},
-	{"internal/draw", nil},
-	{"internal/pattern", nil},
-	{"internal/disturb", nil},
-	{"internal/format", []string{"dag", "storage"}},
-	{"internal/format/...", []string{"dag", "storage", "internal/format", "internal/format/..."}},
-	{"internal/format/splits", []string{"dag", "storage", "internal/format", "internal/taskproc"}},
-	{"internal/fsconf", []string{"storage", "storage/...", "internal/conf", "internal/failpoint", "internal/syncutil"}},
+	{"shuffle", []string{"dag", "storage", "internal/data/poison", "internal/kit/validate"}},
+	{"shuffle/transfer", []string{"shuffle", "storage", "internal/kit/failpoint", "internal/rpc/httpserver", "internal/kit/syncutil", "internal/data/taskdir"}},
+	{"internal/daemon/endnotify", nil},
+	{"internal/rpc/httpserver", nil},
+	{"internal/data/lossless", nil},
+	{"internal/data/keys", []string{"internal/data/lossless"}},
+	{"internal/data/hashtable", nil},
+	{"internal/data/poison", nil},
+	{"internal/web/draw", nil},
+	{"internal/kit/pattern", nil},
+	{"internal/task/disturb", nil},
+	{"internal/data/format", []string{"dag", "storage"}},
+	{"internal/data/format/...", []string{"dag", "storage", "internal/data/format", "internal/data/format/..."}},
+	{"internal/data/format/splits", []string{"dag", "storage", "internal/data/format", "internal/rpc/taskproc"}},
+	{"internal/conf/fsconf", []string{"storage", "storage/...", "internal/conf", "internal/kit/failpoint", "internal/kit/syncutil"}},
 
 	// One attempt, and the messages to and from it. A task knows no daemon: only messages and
 	// files.
-	{"internal/taskproc", []string{"dag", "internal/protocol"}},
-	{"internal/wire", []string{"internal/taskproc"}},
-	{"internal/wire/wireconnect", []string{"internal/wire"}},
-	{"internal/checkpoint", []string{"shuffle", "shuffle/transfer", "storage", "internal/sealed", "internal/syncutil", "internal/taskproc"}},
+	{"internal/rpc/taskproc", []string{"dag", "internal/rpc/protocol"}},
+	{"internal/rpc/wire", []string{"internal/rpc/taskproc"}},
+	{"internal/rpc/wire/wireconnect", []string{"internal/rpc/wire"}},
+	{"internal/task/checkpoint", []string{"shuffle", "shuffle/transfer", "storage", "internal/task/sealed", "internal/kit/syncutil", "internal/rpc/taskproc"}},
 	{"internal/task", []string{
 		"dag", "shuffle", "shuffle/transfer", "storage",
-		"internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...",
-		"internal/hashtable", "internal/meminfo", "internal/poison", "internal/profile", "internal/taskproc",
+		"internal/task/checkpoint", "internal/conf", "internal/conf/counter", "internal/kit/failpoint", "internal/conf/fsconf", "internal/data/format", "internal/data/format/...",
+		"internal/data/hashtable", "internal/kit/meminfo", "internal/data/poison", "internal/logs/profile", "internal/rpc/taskproc",
 	}},
 
 	// Daemons and the engine in one process. A jobmaster and a tasknode know each other by
 	// messages only.
-	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/checkpoint", "internal/conf", "internal/counter", "internal/failpoint", "internal/joblog", "internal/profile", "internal/protocol", "internal/sealed", "internal/syncutil", "internal/taskdir", "internal/validate", "internal/wire", "internal/taskproc"}},
-	{"tasknode/artifact", []string{"internal/validate"}},
-	{"tasknode/disks", []string{"internal/failpoint", "internal/owndir", "internal/syncutil", "internal/validate"}},
-	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/failpoint", "internal/procfs", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/pattern"}},
+	{"tasknode", []string{"shuffle", "shuffle/transfer", "storage", "storage/local", "internal/task/checkpoint", "internal/conf", "internal/conf/counter", "internal/kit/failpoint", "internal/logs/joblog", "internal/logs/profile", "internal/rpc/protocol", "internal/task/sealed", "internal/kit/syncutil", "internal/data/taskdir", "internal/kit/validate", "internal/rpc/wire", "internal/rpc/taskproc"}},
+	{"tasknode/artifact", []string{"internal/kit/validate"}},
+	{"tasknode/disks", []string{"internal/kit/failpoint", "internal/kit/owndir", "internal/kit/syncutil", "internal/kit/validate"}},
+	{"tasknode/process", []string{"tasknode", "internal/conf", "internal/kit/failpoint", "internal/kit/procfs", "internal/data/taskdir", "internal/rpc/taskproc", "internal/kit/validate", "internal/kit/pattern"}},
 	{"jobmaster", []string{
-		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/idle", "sched/placement", "storage", "internal/apidoc", "internal/clean", "internal/conf",
-		"internal/counter", "internal/failpoint", "internal/format/splits", "internal/percentile", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
-		"jobmaster/board", "jobmaster/history", "internal/pattern",
+		"dag", "control", "cluster", "preempt", "sched", "sched/fifo", "sched/idle", "sched/placement", "storage", "internal/docs/apidoc", "internal/kit/clean", "internal/conf",
+		"internal/conf/counter", "internal/kit/failpoint", "internal/data/format/splits", "internal/kit/percentile", "internal/kit/syncutil", "internal/kit/validate", "internal/rpc/wire", "internal/rpc/taskproc",
+		"internal/docs/board", "internal/docs/history", "internal/kit/pattern",
 	}},
-	{"jobmaster/histindex", []string{"cluster", "storage", "jobmaster/history"}},
-	{"jobmaster/history", []string{"cluster", "storage", "internal/apidoc", "internal/counter", "internal/wire", "jobmaster/board"}},
-	{"jobmaster/board", []string{"cluster", "preempt", "internal/apidoc"}},
-	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/failpoint", "internal/percentile", "internal/syncutil", "internal/validate"}},
+	{"internal/docs/histindex", []string{"cluster", "storage", "internal/docs/history"}},
+	{"internal/docs/history", []string{"cluster", "storage", "internal/docs/apidoc", "internal/conf/counter", "internal/rpc/wire", "internal/docs/board"}},
+	{"internal/docs/board", []string{"cluster", "preempt", "internal/docs/apidoc"}},
+	{"jobmaster/raftlog", []string{"cluster", "jobmaster", "internal/kit/failpoint", "internal/kit/percentile", "internal/kit/syncutil", "internal/kit/validate"}},
 	{"jobmaster/server", []string{
-		"jobmaster", "cluster", "sched", "internal/audit", "internal/docs", "internal/protocol", "internal/syncutil", "internal/rpc", "internal/wire", "internal/wire/wireconnect",
+		"jobmaster", "cluster", "sched", "internal/rpc/audit", "internal/docs", "internal/rpc/protocol", "internal/kit/syncutil", "internal/rpc", "internal/rpc/wire", "internal/rpc/wire/wireconnect",
 	}},
-	{"tasknode/masterlink", []string{"tasknode", "internal/syncutil", "internal/rpc", "internal/wire"}},
-	{"internal/rpc", []string{"internal/httpserver", "internal/protocol", "internal/syncutil", "internal/validate", "internal/wire", "internal/wire/wireconnect", "internal/login"}},
-	{"internal/audit", []string{"internal/rpc"}},
-	{"internal/clean", []string{"internal/pattern"}},
-	{"internal/web/access", []string{"internal/audit", "internal/httpserver", "internal/rpc", "internal/syncutil", "internal/validate"}},
-	{"internal/client", []string{"cluster", "internal/wire", "internal/taskproc"}},
+	{"tasknode/masterlink", []string{"tasknode", "internal/kit/syncutil", "internal/rpc", "internal/rpc/wire"}},
+	{"internal/rpc", []string{"internal/rpc/httpserver", "internal/rpc/protocol", "internal/kit/syncutil", "internal/kit/validate", "internal/rpc/wire", "internal/rpc/wire/wireconnect", "internal/kit/login"}},
+	{"internal/rpc/audit", []string{"internal/rpc"}},
+	{"internal/kit/clean", []string{"internal/kit/pattern"}},
+	{"internal/rpc/access", []string{"internal/rpc/audit", "internal/rpc/httpserver", "internal/rpc", "internal/kit/syncutil", "internal/kit/validate"}},
+	{"internal/client", []string{"cluster", "internal/rpc/wire", "internal/rpc/taskproc"}},
 	{"internal/client/remote", []string{
-		"storage", "internal/client", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/wire",
+		"storage", "internal/client", "internal/rpc", "internal/kit/syncutil", "internal/rpc/taskproc", "internal/rpc/wire",
 	}},
-	{"internal/embedded", []string{
+	{"internal/client/embedded", []string{
 		"jobmaster", "tasknode", "cluster", "sched", "sched/fifo", "storage", "storage/local",
-		"internal/client", "internal/owndir", "internal/syncutil", "internal/validate", "internal/wire", "internal/taskproc",
+		"internal/client", "internal/kit/owndir", "internal/kit/syncutil", "internal/kit/validate", "internal/rpc/wire", "internal/rpc/taskproc",
 	}},
 	{"sim", []string{
-		"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/minheap", "internal/percentile", "sim/...", "internal/validate",
+		"dag", "control", "cluster", "preempt", "sched", "sched/ledger", "sched/share", "internal/kit/minheap", "internal/kit/percentile", "sim/...", "internal/kit/validate",
 	}},
-	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/report", "sim/..."}},
-	{"sim/results", []string{"cluster", "internal/draw", "internal/percentile", "sched", "sim", "sim/..."}},
-	{"sim/workload", []string{"cluster", "internal/report", "internal/taskproc", "internal/wire", "jobmaster/history", "storage", "storage/local", "internal/validate"}},
-	{"sim/fluid", []string{"internal/minheap"}},
+	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/docs/report", "sim/..."}},
+	{"sim/results", []string{"cluster", "internal/web/draw", "internal/kit/percentile", "sched", "sim", "sim/..."}},
+	{"sim/workload", []string{"cluster", "internal/docs/report", "internal/rpc/taskproc", "internal/rpc/wire", "internal/docs/history", "storage", "storage/local", "internal/kit/validate"}},
+	{"sim/fluid", []string{"internal/kit/minheap"}},
 	{"sim/tables", nil},
 
 	// The programming interface, and what users see. Examples import what a user's program
 	// may.
 	{"mr", []string{
 		"dag", "preempt", "shuffle", "storage",
-		"internal/client", "internal/client/remote", "internal/conf", "internal/console", "internal/counter", "internal/disturb",
-		"internal/embedded", "internal/failpoint", "internal/fsconf", "internal/format", "internal/format/...", "internal/hashtable", "internal/keys", "internal/lossless",
-		"internal/poison", "internal/report", "internal/rpc", "internal/task",
-		"internal/taskproc", "internal/wire", "internal/interrupt", "internal/login",
+		"internal/client", "internal/client/remote", "internal/conf", "internal/client/console", "internal/conf/counter", "internal/task/disturb",
+		"internal/client/embedded", "internal/kit/failpoint", "internal/conf/fsconf", "internal/data/format", "internal/data/format/...", "internal/data/hashtable", "internal/data/keys", "internal/data/lossless",
+		"internal/data/poison", "internal/docs/report", "internal/rpc", "internal/task",
+		"internal/rpc/taskproc", "internal/rpc/wire", "internal/kit/interrupt", "internal/kit/login",
 	}},
-	{"mr/mrgob", []string{"mr", "internal/keys", "internal/lossless"}},
-	{"mr/mrtest", []string{"mr", "internal/disturb"}},
-	{"internal/conf", []string{"internal/login"}},
-	{"internal/interrupt", nil},
-	{"internal/login", nil},
-	{"internal/counter", nil},
-	{"internal/failpoint", []string{"internal/syncutil"}},
-	{"internal/joblog", []string{"storage"}},
-	{"internal/meminfo", nil},
-	{"internal/nodelog", []string{"internal/rpc"}},
-	{"internal/nodeprofile", []string{"internal/profile", "internal/rpc"}},
-	{"internal/notice", []string{"internal/syncutil", "internal/validate", "internal/pattern"}},
-	{"internal/percentile", nil},
-	{"internal/profile", []string{"internal/syncutil"}},
-	{"internal/protocol", nil},
-	{"internal/syncutil", nil},
-	{"internal/sealed", []string{"storage"}},
-	{"internal/size", nil},
-	{"internal/taskdir", nil},
-	{"internal/validate", nil},
-	{"internal/faultrpc", []string{"internal/failpoint", "internal/rpc", "internal/wire", "internal/wire/wireconnect"}},
-	{"internal/report", []string{"internal/counter", "internal/taskproc", "internal/wire"}},
-	{"internal/report/reporttest", []string{"internal/report"}},
-	{"internal/console", []string{"internal/counter", "internal/report", "internal/size"}},
-	{"internal/fsshell", []string{
-		"storage", "storage/...", "internal/conf", "internal/format", "internal/format/...", "internal/pattern",
+	{"mr/mrgob", []string{"mr", "internal/data/keys", "internal/data/lossless"}},
+	{"mr/mrtest", []string{"mr", "internal/task/disturb"}},
+	{"internal/conf", []string{"internal/kit/login"}},
+	{"internal/kit/interrupt", nil},
+	{"internal/kit/login", nil},
+	{"internal/conf/counter", nil},
+	{"internal/kit/failpoint", []string{"internal/kit/syncutil"}},
+	{"internal/logs/joblog", []string{"storage"}},
+	{"internal/kit/meminfo", nil},
+	{"internal/logs/nodelog", []string{"internal/rpc"}},
+	{"internal/logs/nodeprofile", []string{"internal/logs/profile", "internal/rpc"}},
+	{"internal/daemon/notice", []string{"internal/kit/syncutil", "internal/kit/validate", "internal/kit/pattern"}},
+	{"internal/kit/percentile", nil},
+	{"internal/logs/profile", []string{"internal/kit/syncutil"}},
+	{"internal/rpc/protocol", nil},
+	{"internal/kit/syncutil", nil},
+	{"internal/task/sealed", []string{"storage"}},
+	{"internal/kit/size", nil},
+	{"internal/data/taskdir", nil},
+	{"internal/kit/validate", nil},
+	{"internal/rpc/faultrpc", []string{"internal/kit/failpoint", "internal/rpc", "internal/rpc/wire", "internal/rpc/wire/wireconnect"}},
+	{"internal/docs/report", []string{"internal/conf/counter", "internal/rpc/taskproc", "internal/rpc/wire"}},
+	{"internal/docs/report/reporttest", []string{"internal/docs/report"}},
+	{"internal/client/console", []string{"internal/conf/counter", "internal/docs/report", "internal/kit/size"}},
+	{"internal/ops/fsshell", []string{
+		"storage", "storage/...", "internal/conf", "internal/data/format", "internal/data/format/...", "internal/kit/pattern",
 	}},
 	{"examples", []string{"mr", "examples/..."}},
 	{"examples/...", []string{"mr", "dag", "examples/..."}},
 	{"examples/cmd/...", []string{"mr", "examples/..."}},
 	{"examples/internal/extest", []string{"mr", "mr/mrtest"}},
-	{"internal/scaffold", []string{"internal/pattern"}},
-	{"internal/apidoc", []string{"internal/counter", "internal/report", "internal/size", "internal/wire"}},
-	{"internal/daemon", []string{"internal/conf", "internal/failpoint", "internal/faultrpc", "internal/httpserver", "internal/jsonfile", "internal/percentile", "internal/rpc", "internal/syncutil"}},
+	{"internal/ops/scaffold", []string{"internal/kit/pattern"}},
+	{"internal/docs/apidoc", []string{"internal/conf/counter", "internal/docs/report", "internal/kit/size", "internal/rpc/wire"}},
+	{"internal/daemon", []string{"internal/conf", "internal/kit/failpoint", "internal/rpc/faultrpc", "internal/rpc/httpserver", "internal/kit/jsonfile", "internal/kit/percentile", "internal/rpc", "internal/kit/syncutil"}},
 	{"internal/docs", []string{
-		"chaos", "cluster", "preempt", "internal/apidoc", "internal/clean", "internal/counter", "internal/hostfile", "internal/profile", "internal/report", "internal/web/access", "internal/wire", "jobmaster/histindex", "jobmaster/history",
+		"chaos", "cluster", "preempt", "internal/docs/apidoc", "internal/kit/clean", "internal/conf/counter", "internal/conf/hostfile", "internal/logs/profile", "internal/docs/report", "internal/rpc/access", "internal/rpc/wire", "internal/docs/histindex", "internal/docs/history",
 	}},
-	{"internal/web/analysis", []string{"internal/apidoc"}},
+	{"internal/web/analysis", []string{"internal/docs/apidoc"}},
 	{"internal/web", []string{
-		"cluster", "internal/apidoc", "internal/clean", "internal/conf", "internal/counter", "internal/docs", "internal/draw", "internal/hostfile", "internal/percentile",
-		"internal/profile", "internal/report", "internal/web/access", "chaos", "jobmaster/history", "sched", "sched/registry", "internal/pattern", "internal/web/analysis",
-		"internal/web/hadoop", "internal/web/stacks", "internal/size",
+		"cluster", "internal/docs/apidoc", "internal/kit/clean", "internal/conf", "internal/conf/counter", "internal/docs", "internal/web/draw", "internal/conf/hostfile", "internal/kit/percentile",
+		"internal/logs/profile", "internal/docs/report", "internal/rpc/access", "chaos", "internal/docs/history", "sched", "sched/registry", "internal/kit/pattern", "internal/web/analysis",
+		"internal/web/hadoop", "internal/web/stacks", "internal/kit/size",
 	}},
-	{"internal/web/browsertest", nil},
-	{"internal/web/stacks", []string{"internal/clean", "internal/pattern"}},
+	{"internal/testing/browsertest", nil},
+	{"internal/web/stacks", []string{"internal/kit/clean", "internal/kit/pattern"}},
 	{"internal/web/hadoop", []string{
-		"cluster", "internal/apidoc", "internal/clean", "internal/counter", "internal/docs", "internal/report", "internal/taskproc", "internal/web/access", "internal/wire",
+		"cluster", "internal/docs/apidoc", "internal/kit/clean", "internal/conf/counter", "internal/docs", "internal/docs/report", "internal/rpc/taskproc", "internal/rpc/access", "internal/rpc/wire",
 	}},
-	{"internal/web/files", []string{
-		"chaos", "cluster", "internal/apidoc", "internal/counter", "internal/docs", "internal/report", "internal/wire", "jobmaster", "jobmaster/histindex", "jobmaster/history", "storage",
+	{"internal/source/files", []string{
+		"chaos", "cluster", "internal/docs/apidoc", "internal/conf/counter", "internal/docs", "internal/docs/report", "internal/rpc/wire", "jobmaster", "internal/docs/histindex", "internal/docs/history", "storage",
 	}},
-	{"internal/web/answers", []string{"internal/docs"}},
-	{"internal/web/board", []string{
-		"cluster", "jobmaster", "jobmaster/board", "jobmaster/history", "preempt", "sched", "internal/apidoc", "internal/counter", "internal/report", "internal/syncutil", "internal/taskproc", "internal/docs", "internal/web/answers", "internal/wire",
+	{"internal/source/answers", []string{"internal/docs"}},
+	{"internal/source/board", []string{
+		"cluster", "jobmaster", "internal/docs/board", "internal/docs/history", "preempt", "sched", "internal/docs/apidoc", "internal/conf/counter", "internal/docs/report", "internal/kit/syncutil", "internal/rpc/taskproc", "internal/docs", "internal/source/answers", "internal/rpc/wire",
 	}},
-	{"internal/web/local", []string{
-		"cluster", "jobmaster", "internal/apidoc", "internal/daemon", "internal/docs", "internal/profile", "internal/report", "internal/web", "internal/web/access", "internal/web/board",
+	{"internal/daemon/local", []string{
+		"cluster", "jobmaster", "internal/docs/apidoc", "internal/daemon", "internal/docs", "internal/logs/profile", "internal/docs/report", "internal/web", "internal/rpc/access", "internal/source/board",
 	}},
-	{"internal/web/remote", []string{"sched/registry", "internal/apidoc", "internal/docs", "internal/profile", "internal/rpc", "internal/web/access", "internal/web/answers"}},
-	{"internal/web/leader", []string{
-		"storage", "internal/apidoc", "internal/client", "internal/client/remote", "internal/joblog", "internal/nodelog", "internal/nodeprofile", "internal/docs", "internal/profile", "internal/report", "internal/rpc",
-		"internal/web/answers", "internal/wire",
+	{"internal/source/remote", []string{"sched/registry", "internal/docs/apidoc", "internal/docs", "internal/logs/profile", "internal/rpc", "internal/rpc/access", "internal/source/answers"}},
+	{"internal/source/leader", []string{
+		"storage", "internal/docs/apidoc", "internal/client", "internal/client/remote", "internal/logs/joblog", "internal/logs/nodelog", "internal/logs/nodeprofile", "internal/docs", "internal/logs/profile", "internal/docs/report", "internal/rpc",
+		"internal/source/answers", "internal/rpc/wire",
 	}},
-	{"internal/masterd", []string{
-		"cluster", "jobmaster", "jobmaster/board", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
-		"internal/conf", "internal/daemon", "internal/endnotify", "internal/failpoint", "internal/faultrpc", "internal/fsconf", "internal/nodeprofile", "internal/owndir", "internal/percentile", "internal/rpc", "internal/syncutil", "internal/validate", "internal/wire",
-		"internal/audit", "internal/web", "internal/web/access", "internal/web/board", "internal/web/files", "internal/web/hadoop", "internal/web/leader", "jobmaster/histindex",
+	{"internal/daemon/masterd", []string{
+		"cluster", "jobmaster", "internal/docs/board", "jobmaster/raftlog", "jobmaster/server", "preempt", "sched", "sched/pool", "sched/registry", "shuffle/transfer", "storage",
+		"internal/conf", "internal/daemon", "internal/daemon/endnotify", "internal/kit/failpoint", "internal/rpc/faultrpc", "internal/conf/fsconf", "internal/logs/nodeprofile", "internal/kit/owndir", "internal/kit/percentile", "internal/rpc", "internal/kit/syncutil", "internal/kit/validate", "internal/rpc/wire",
+		"internal/rpc/audit", "internal/web", "internal/rpc/access", "internal/source/board", "internal/source/files", "internal/web/hadoop", "internal/source/leader", "internal/docs/histindex",
 	}},
-	{"internal/tasknoded", []string{
-		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...", "internal/apidoc", "internal/audit", "internal/conf", "internal/daemon",
-		"internal/docs", "internal/failpoint", "internal/fsconf", "internal/jsonfile", "internal/meminfo", "internal/nodelog", "internal/nodeprofile", "internal/notice",
-		"internal/procfs", "internal/profile", "internal/rpc", "internal/syncutil", "internal/taskdir", "internal/taskproc", "internal/validate", "internal/web/hadoop",
-		"internal/wire", "internal/owndir",
+	{"internal/daemon/tasknoded", []string{
+		"cluster", "shuffle/transfer", "storage", "storage/local", "tasknode", "tasknode/...", "internal/docs/apidoc", "internal/rpc/audit", "internal/conf", "internal/daemon",
+		"internal/docs", "internal/kit/failpoint", "internal/conf/fsconf", "internal/kit/jsonfile", "internal/kit/meminfo", "internal/logs/nodelog", "internal/logs/nodeprofile", "internal/daemon/notice",
+		"internal/kit/procfs", "internal/logs/profile", "internal/rpc", "internal/kit/syncutil", "internal/data/taskdir", "internal/rpc/taskproc", "internal/kit/validate", "internal/web/hadoop",
+		"internal/rpc/wire", "internal/kit/owndir",
 	}},
-	{"internal/doctor", []string{
-		"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/failpoint", "internal/masterd", "internal/meminfo", "internal/pattern", "internal/percentile",
-		"internal/protocol", "internal/rpc", "internal/tasknoded", "internal/wire", "internal/apidoc", "internal/docs",
+	{"internal/ops/doctor", []string{
+		"storage", "tasknode/process", "internal/conf", "internal/daemon", "internal/kit/failpoint", "internal/daemon/masterd", "internal/kit/meminfo", "internal/kit/pattern", "internal/kit/percentile",
+		"internal/rpc/protocol", "internal/rpc", "internal/daemon/tasknoded", "internal/rpc/wire", "internal/docs/apidoc", "internal/docs",
 	}},
-	{"internal/launch", []string{"internal/daemon", "internal/owndir", "internal/procfs", "internal/syncutil"}},
-	{"internal/localcluster", []string{
-		"internal/daemon", "internal/jsonfile", "internal/launch", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil",
+	{"internal/ops/launch", []string{"internal/daemon", "internal/kit/owndir", "internal/kit/procfs", "internal/kit/syncutil"}},
+	{"internal/ops/localcluster", []string{
+		"internal/daemon", "internal/kit/jsonfile", "internal/ops/launch", "internal/ops/netns", "internal/kit/owndir", "internal/kit/procfs", "internal/kit/syncutil",
 	}},
-	{"internal/testcluster", []string{
-		"internal/client/remote", "internal/docs", "internal/faultrpc", "internal/hostfile", "internal/localcluster", "internal/procfs", "internal/rpc", "internal/syncutil",
-		"internal/wire",
+	{"internal/ops/testcluster", []string{
+		"internal/client/remote", "internal/docs", "internal/rpc/faultrpc", "internal/conf/hostfile", "internal/ops/localcluster", "internal/kit/procfs", "internal/rpc", "internal/kit/syncutil",
+		"internal/rpc/wire",
 	}},
-	{"internal/hostfile", nil},
-	{"internal/sshcluster", []string{
-		"internal/apidoc", "internal/client", "internal/docs", "internal/hostfile", "internal/launch", "internal/minihdfs", "internal/rpc", "internal/suspend", "internal/syncutil",
-		"internal/validate", "internal/wire",
+	{"internal/conf/hostfile", nil},
+	{"internal/ops/sshcluster", []string{
+		"internal/docs/apidoc", "internal/client", "internal/docs", "internal/conf/hostfile", "internal/ops/launch", "internal/ops/minihdfs", "internal/rpc", "internal/ops/suspend", "internal/kit/syncutil",
+		"internal/kit/validate", "internal/rpc/wire",
 	}},
-	{"internal/allocation", []string{
-		"internal/client", "internal/daemon", "internal/docs", "internal/hostfile", "internal/jsonfile", "internal/launch", "internal/masterd", "internal/meminfo",
-		"internal/owndir", "internal/procfs", "internal/report", "internal/rpc", "internal/suspend", "internal/syncutil", "internal/taskdir", "internal/validate",
+	{"internal/ops/allocation", []string{
+		"internal/client", "internal/daemon", "internal/docs", "internal/conf/hostfile", "internal/kit/jsonfile", "internal/ops/launch", "internal/daemon/masterd", "internal/kit/meminfo",
+		"internal/kit/owndir", "internal/kit/procfs", "internal/docs/report", "internal/rpc", "internal/ops/suspend", "internal/kit/syncutil", "internal/data/taskdir", "internal/kit/validate",
 	}},
-	{"internal/suspend", []string{"internal/client", "internal/docs", "internal/syncutil"}},
-	{"chaos", []string{"preempt", "internal/failpoint"}},
+	{"internal/ops/suspend", []string{"internal/client", "internal/docs", "internal/kit/syncutil"}},
+	{"chaos", []string{"preempt", "internal/kit/failpoint"}},
 	{"chaos/rig", []string{
-		"shuffle", "internal/faultrpc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/taskdir", "internal/testcluster",
+		"shuffle", "internal/rpc/faultrpc", "internal/ops/localcluster", "internal/ops/minihdfs", "internal/ops/netns", "internal/data/taskdir", "internal/ops/testcluster",
 	}},
 	{"chaos/drill", []string{
-		"chaos", "chaos/rig", "internal/docs", "internal/hostfile", "internal/minihdfs", "internal/taskproc", "internal/testcluster", "internal/wire", "preempt",
+		"chaos", "chaos/rig", "internal/docs", "internal/conf/hostfile", "internal/ops/minihdfs", "internal/rpc/taskproc", "internal/ops/testcluster", "internal/rpc/wire", "preempt",
 	}},
-	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/failpoint", "sched/fifo", "sim", "sim/workload"}},
-	{"hammrtest", []string{"chaos/rig", "mr", "internal/testcluster", "internal/wire", "internal/docs"}},
+	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/kit/failpoint", "sched/fifo", "sim", "sim/workload"}},
+	{"hammrtest", []string{"chaos/rig", "mr", "internal/ops/testcluster", "internal/rpc/wire", "internal/docs"}},
 	{"bench", []string{
-		"bench/data", "internal/jsonfile", "internal/localcluster", "internal/minihdfs", "internal/procfs", "internal/testcluster", "internal/validate", "sim/tables",
+		"bench/data", "internal/kit/jsonfile", "internal/ops/localcluster", "internal/ops/minihdfs", "internal/kit/procfs", "internal/ops/testcluster", "internal/kit/validate", "sim/tables",
 	}},
 	{"bench/data", nil},
-	{"bench/paper", []string{"cluster", "internal/draw", "locality", "preempt", "sched", "sched/registry", "sim", "sim/...", "internal/percentile"}},
+	{"bench/paper", []string{"cluster", "internal/web/draw", "locality", "preempt", "sched", "sched/registry", "sim", "sim/...", "internal/kit/percentile"}},
 	{"bench/live", []string{
-		"internal/client", "bench", "bench/data", "bench/paper", "chaos/rig", "cluster", "internal/jsonfile", "preempt", "jobmaster/history", "internal/client/remote",
-		"internal/conf", "internal/counter", "internal/docs", "internal/apidoc", "internal/localcluster", "internal/minihdfs", "internal/netns", "internal/percentile",
-		"internal/taskproc", "internal/testcluster", "internal/syncutil", "internal/wire", "sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload",
-		"internal/pattern",
+		"internal/client", "bench", "bench/data", "bench/paper", "chaos/rig", "cluster", "internal/kit/jsonfile", "preempt", "internal/docs/history", "internal/client/remote",
+		"internal/conf", "internal/conf/counter", "internal/docs", "internal/docs/apidoc", "internal/ops/localcluster", "internal/ops/minihdfs", "internal/ops/netns", "internal/kit/percentile",
+		"internal/rpc/taskproc", "internal/ops/testcluster", "internal/kit/syncutil", "internal/rpc/wire", "sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload",
+		"internal/kit/pattern",
 	}},
-	{"bench/suspend", []string{"internal/draw", "sim/results", "sim/tables", "internal/procfs"}},
+	{"bench/suspend", []string{"internal/web/draw", "sim/results", "sim/tables", "internal/kit/procfs"}},
 	{"bench/fleet", []string{
-		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/counter", "internal/docs", "internal/jsonfile", "internal/percentile",
-		"internal/procfs", "internal/rpc", "internal/syncutil", "internal/taskproc", "internal/testcluster", "internal/validate", "internal/apidoc", "internal/wire", "sim/tables",
+		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/conf/counter", "internal/docs", "internal/kit/jsonfile", "internal/kit/percentile",
+		"internal/kit/procfs", "internal/rpc", "internal/kit/syncutil", "internal/rpc/taskproc", "internal/ops/testcluster", "internal/kit/validate", "internal/docs/apidoc", "internal/rpc/wire", "sim/tables",
 		"storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
 	{"bench/program/...", []string{"bench", "dag", "mr"}},
 	{"cli", []string{"..."}},
-	{"cmd/...", []string{"cli", "internal/taskproc"}},
+	{"cmd/...", []string{"cli", "internal/rpc/taskproc"}},
 	{"deploy/packages/man", []string{"cli"}},
 
 	// Tools for tests. Nothing that ships imports them, except the laboratory; the HDFS of a
-	// cluster over ssh is that of internal/minihdfs.
-	{"internal/minihdfs", []string{
-		"internal/jsonfile", "internal/launch", "internal/netns", "internal/owndir", "internal/procfs", "internal/syncutil", "internal/pattern", "internal/validate",
+	// cluster over ssh is that of internal/ops/minihdfs.
+	{"internal/ops/minihdfs", []string{
+		"internal/kit/jsonfile", "internal/ops/launch", "internal/ops/netns", "internal/kit/owndir", "internal/kit/procfs", "internal/kit/syncutil", "internal/kit/pattern", "internal/kit/validate",
 	}},
-	{"internal/minihdfs/...", []string{"internal/minihdfs"}},
-	{"internal/sshcluster/sshtest", []string{"internal/procfs", "internal/syncutil"}},
+	{"internal/ops/minihdfs/...", []string{"internal/ops/minihdfs"}},
+	{"internal/ops/sshcluster/sshtest", []string{"internal/kit/procfs", "internal/kit/syncutil"}},
 	{"internal/lint", nil},
-	{"internal/inittest", nil},
-	{"internal/reachable", nil},
-	{"internal/testlevel", nil},
-	{"internal/netns", nil},
-	{"internal/jsonfile", []string{"internal/owndir"}},
-	{"internal/owndir", nil},
-	{"internal/procfs", []string{"internal/syncutil"}},
+	{"internal/data", nil},
+	{"internal/kit", nil},
+	{"internal/logs", nil},
+	{"internal/ops", nil},
+	{"internal/source", nil},
+	{"internal/testing", nil},
+	{"internal/testing/inittest", nil},
+	{"internal/testing/reachable", nil},
+	{"internal/testing/testlevel", nil},
+	{"internal/ops/netns", nil},
+	{"internal/kit/jsonfile", []string{"internal/kit/owndir"}},
+	{"internal/kit/owndir", nil},
+	{"internal/kit/procfs", []string{"internal/kit/syncutil"}},
 	{"deploy/systemdtest", nil},
 	{"e2e", nil},
 	{"deploy/test", nil},
 	{"e2e/redteam", nil},
-	{"e2e/redteam/hostile", []string{"internal/taskdir", "internal/taskproc"}},
+	{"e2e/redteam/hostile", []string{"internal/data/taskdir", "internal/rpc/taskproc"}},
 	{"e2e/redteam/bystander", []string{"mr"}},
 }
 
@@ -273,7 +278,7 @@ var importTable = []row{
 // simulator and in tests, so it gets time, randomness and events as values.
 var purePackages = []string{
 	"dag", "cluster", "cluster/...", "sched", "sched/...", "preempt", "preempt/...",
-	"locality", "locality/...", "control", "control/...", "internal/minheap", "sim/fluid",
+	"locality", "locality/...", "control", "control/...", "internal/kit/minheap", "sim/fluid",
 }
 
 // restriction allows the import of a module, or of a package of this one, to few packages.
@@ -291,7 +296,7 @@ var restricted = []restriction{
 	{"github.com/spf13/cobra", []string{"cli", "deploy/packages/man"}, "libraries parse no command lines"},
 
 	// Policies: masters and the simulator get them from sched/registry, by name.
-	{modulePath + "/sched/fifo", []string{"sched/registry", "jobmaster", "internal/embedded", "chaos/simulate"}, samePolicyReason},
+	{modulePath + "/sched/fifo", []string{"sched/registry", "jobmaster", "internal/client/embedded", "chaos/simulate"}, samePolicyReason},
 	{modulePath + "/sched/idle", []string{"jobmaster"}, samePolicyReason},
 	{modulePath + "/sched/fair", []string{"sched/registry", "sched/hammr"}, samePolicyReason},
 	{modulePath + "/sched/hammr", []string{"sched/registry"}, samePolicyReason},
@@ -325,8 +330,8 @@ var unlinked = []struct {
 
 // testHelpers are packages for tests. No program links them.
 var testHelpers = []string{
-	"examples/internal/extest", "internal/inittest", "internal/lint", "internal/reachable", "internal/report/reporttest", "internal/sshcluster/sshtest",
-	"internal/testlevel", "internal/web/browsertest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
+	"examples/internal/extest", "internal/testing/inittest", "internal/lint", "internal/testing/reachable", "internal/docs/report/reporttest", "internal/ops/sshcluster/sshtest",
+	"internal/testing/testlevel", "internal/testing/browsertest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
 }
 
 // reach is what a program may link.
@@ -393,17 +398,20 @@ var reached = []reach{
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
 // needs more raises them.
 var parts = []part{
-	{"commands", []string{"cli", "cmd/..."}, 7_545},
-	{"pages", []string{"internal/apidoc", "internal/docs", "internal/draw", "internal/web", "internal/web/...", "jobmaster/board", "jobmaster/history", "jobmaster/histindex"}, 16_950},
+	{"commands", []string{"cli", "cmd/..."}, 7_450},
+	{"pages", []string{
+		"internal/docs", "internal/docs/apidoc", "internal/docs/board", "internal/docs/history", "internal/docs/histindex", "internal/rpc/access", "internal/source/...",
+		"internal/daemon/local", "internal/testing/browsertest", "internal/web", "internal/web/...",
+	}, 17_610},
 	{"laboratory", []string{
-		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/minihdfs", "internal/minihdfs/...", "internal/netns", "internal/testcluster", "internal/testcluster/...",
+		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/ops/minihdfs", "internal/ops/minihdfs/...", "internal/ops/netns", "internal/ops/testcluster", "internal/ops/testcluster/...",
 		"sim", "sim/...",
-	}, 23_950},
-	{"rest", []string{"..."}, 93_925},
+	}, 22_170},
+	{"rest", []string{"..."}, 93_980},
 }
 
 const (
-	maxTestLines = 116_490
+	maxTestLines = 116_800
 	// maxProgramBytes bounds bin/hammr, stripped.
 	maxProgramBytes = 46_500_000
 )

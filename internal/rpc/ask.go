@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Asked is what AskAll asks: a client of one master.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/login"
-	"github.com/hammr/hammr/internal/protocol"
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/login"
+	"github.com/hammr/hammr/internal/kit/validate"
+	"github.com/hammr/hammr/internal/rpc/protocol"
 )
 
 // DefaultTimeout is the default of Config.Timeout.
@@ -44,12 +44,12 @@ type Config struct {
 	OnWait func(error)
 	// TLS encrypts calls; default nil, no encryption. These make a Config and would set it:
 	//
-	//	tasknodes  internal/tasknoded/daemon.go openParts
+	//	tasknodes  internal/daemon/tasknoded/daemon.go openParts
 	//	commands   cli/cluster_command.go connectRemote, with flags in command
 	//	programs   mr/engine.go remoteClient, with options in mr/options.go clusterOptions
-	//	drills     internal/testcluster: cluster.go dial, hosts.go Attach
+	//	drills     internal/ops/testcluster: cluster.go dial, hosts.go Attach
 	//
-	// Drills' calls (internal/faultrpc) and logs use the daemons' pages, which are plain HTTP.
+	// Drills' calls (internal/rpc/faultrpc) and logs use the daemons' pages, which are plain HTTP.
 	TLS *tls.Config
 	// Protocol is the versions of messages that the caller speaks; default Protocol.
 	Protocol protocol.Versions

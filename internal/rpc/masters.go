@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"connectrpc.com/connect"
-	"github.com/hammr/hammr/internal/wire/wireconnect"
+	"github.com/hammr/hammr/internal/rpc/wire/wireconnect"
 )
 
 // Masters calls the masters of one cluster. Its methods may be called by several goroutines

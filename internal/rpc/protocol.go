@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/httpserver"
-	"github.com/hammr/hammr/internal/protocol"
+	"github.com/hammr/hammr/internal/rpc/httpserver"
+	"github.com/hammr/hammr/internal/rpc/protocol"
 )
 
 // Protocol is the versions of the messages in package wire that this program speaks. A caller

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/httpserver"
-	"github.com/hammr/hammr/internal/protocol"
+	"github.com/hammr/hammr/internal/rpc/httpserver"
+	"github.com/hammr/hammr/internal/rpc/protocol"
 )
 
 const dialTimeout = 3 * time.Second

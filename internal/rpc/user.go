@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/hammr/hammr/internal/login"
+	"github.com/hammr/hammr/internal/kit/login"
 )
 
 // HeaderUser is the header with the name that the caller claims, percent-encoded. Nothing

@@ -11,8 +11,8 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/storage"
 )
 

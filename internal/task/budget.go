@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/meminfo"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/kit/meminfo"
 	"github.com/hammr/hammr/shuffle"
 )
 

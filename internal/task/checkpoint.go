@@ -9,9 +9,9 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/hammr/hammr/internal/checkpoint"
-	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/task/checkpoint"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hammr/hammr/internal/checkpoint"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/task/checkpoint"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 )

@@ -14,10 +14,10 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/hammr/hammr/internal/checkpoint"
-	"github.com/hammr/hammr/internal/taskdir"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/task/checkpoint"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/local"
 )

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/shuffle/transfer"
 )

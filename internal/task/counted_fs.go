@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/storage"
 )
 

@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"

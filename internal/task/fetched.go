@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // fetchedSets are the outputs that the reduces of an attempt have taken in, as reported to

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 func edges(numbers ...int) (channels []Channel) {

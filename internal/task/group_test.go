@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // TestEveryGraphRelaysEveryRecord runs random graphs, in memory and over sockets. It

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // liveInputs records how the live edges of a Node have ended: streams and shared memory, whose

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/format/splits"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/data/format/splits"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // Map is the input of a source Node: a range of a split.

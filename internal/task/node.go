@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/poison"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/data/poison"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/shuffle"
 )
 

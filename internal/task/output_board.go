@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // outputBoard has the outputs that can be read, edge by edge. listen posts the messages of

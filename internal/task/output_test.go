@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 	"github.com/hammr/hammr/storage/mem"

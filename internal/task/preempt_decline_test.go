@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/local"

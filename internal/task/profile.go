@@ -1,8 +1,8 @@
 package task
 
 import (
-	"github.com/hammr/hammr/internal/profile"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/logs/profile"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // takeProfile takes a profile of this process and sends it. An error of the send means that the

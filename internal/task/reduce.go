@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hammr/hammr/internal/checkpoint"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/task/checkpoint"
 	"github.com/hammr/hammr/shuffle"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/hammr/hammr/internal/fsconf"
+	"github.com/hammr/hammr/internal/conf/fsconf"
 	"github.com/hammr/hammr/storage"
 )
 

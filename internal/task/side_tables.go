@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/counter"
-	"github.com/hammr/hammr/internal/hashtable"
+	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/data/hashtable"
 )
 
 // sideTableIdle is how long a hash table that no Node uses is kept. Between two waves of tasks

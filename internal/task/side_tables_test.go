@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/hashtable"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/data/hashtable"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // sideGraph has a side with two writers and three readers, each a group of its own.

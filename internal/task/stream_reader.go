@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/poison"
 )
 
 // StreamReader receives the records of all writers along a TCP edge. One goroutine uses

@@ -3,7 +3,7 @@ package task
 import (
 	"slices"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // writerState is what a copyPhase knows of a writer, from the first output that is given to the copier:

@@ -4,9 +4,9 @@ import (
 	"net"
 	"net/url"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/rpc/access"
 )
 
 // act makes the change that a request orders. Gate.Do has checked the caller.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 // problem is the body of an error, as RFC 9457 defines it.

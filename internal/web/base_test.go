@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/rpc/access"
 )
 
 // newBelow returns the handler of a fake cluster whose pages are below a path.

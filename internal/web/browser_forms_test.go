@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"github.com/hammr/hammr/internal/testlevel"
-	"github.com/hammr/hammr/internal/web/browsertest"
+	"github.com/hammr/hammr/internal/testing/browsertest"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // TestFormsWithoutScript submits the forms of all pages in a browser without scripts: one of each kind in the gate, such

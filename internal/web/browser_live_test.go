@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/hammr/hammr/internal/web/browsertest"
+	"github.com/hammr/hammr/internal/testing/browsertest"
 )
 
 // TestChartShowsFiguresUnderThePointer compares them with the last row of the table, and with a gap.

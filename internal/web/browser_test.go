@@ -14,9 +14,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hammr/hammr/internal/clean"
-	"github.com/hammr/hammr/internal/testlevel"
-	"github.com/hammr/hammr/internal/web/browsertest"
+	"github.com/hammr/hammr/internal/kit/clean"
+	"github.com/hammr/hammr/internal/testing/browsertest"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 func TestMain(m *testing.M) { os.Exit(browsertest.Main(m)) }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 )
 
 // chartSpec is what a chart over time shows. All lists of values have a value for each time.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/web/draw"
 )
 
 // TestChartHasGapsStacksAndMarks draws five intervals, of which the third is missing.

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/rpc/access"
 )
 
 // jobFacts is what Compare needs of a job.

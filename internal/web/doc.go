@@ -10,7 +10,7 @@
 //	request ─► Route ─► parameters ─► Gate: verb, object ─► handler ─► Source
 //	                        │ 400         │ 401, 403           │ 404, 409, 503
 //
-// Pages and API show the documents of internal/apidoc, as `hammr` commands with --json do. So
+// Pages and API show the documents of internal/docs/apidoc, as `hammr` commands with --json do. So
 // their figures are equal.
 //
 // # To add a path

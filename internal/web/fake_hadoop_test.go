@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Status returns the first job of the fake, with a finished map, one that runs and a reduce.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/jobmaster/histindex"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/histindex"
+	"github.com/hammr/hammr/internal/docs/history"
 )
 
 const aDrill = "run-7"

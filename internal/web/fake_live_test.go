@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/rpc/access"
 )
 
 // samples returns samples of ten minutes before the time of the fake: all slots are used by its last

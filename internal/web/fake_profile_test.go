@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/profile"
+	"github.com/hammr/hammr/internal/logs/profile"
 )
 
 // Profile returns stacks with the name of everything, or a file. Attempts that have ended are refused.

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/nodelog"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/logs/nodelog"
+	"github.com/hammr/hammr/internal/rpc/access"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Ids of the fake cluster.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/draw"
-	"github.com/hammr/hammr/internal/size"
+	"github.com/hammr/hammr/internal/kit/size"
+	"github.com/hammr/hammr/internal/web/draw"
 )
 
 // functions are what templates call.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/rpc/access"
 )
 
 // fragmentHeader is a header of requests for a page without its head and navigation: what live.js puts

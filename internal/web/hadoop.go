@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/rpc/access"
 	"github.com/hammr/hammr/internal/web/hadoop"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/rpc/access"
 )
 
 // hadoopRequest sends a request as clients of Hadoop do: with the token as password.

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // attemptStory is what the events of a task say about one of its attempts.

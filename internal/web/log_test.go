@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/nodelog"
+	"github.com/hammr/hammr/internal/logs/nodelog"
 )
 
 // readOf returns a function that reads parts of a text of at most step bytes.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hammr/hammr/internal/percentile"
+	"github.com/hammr/hammr/internal/kit/percentile"
 )
 
 // Meters count what a server does, for metrics. Any goroutine may read them.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 )
 
 // errNoDrills is the error of a server without reports of drills.

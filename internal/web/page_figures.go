@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/web/analysis"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/sched"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/history"
 )
 
 // pastJob is a finished job in a table.

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 const anotherJob = "job_1763700000000_0002"

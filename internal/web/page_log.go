@@ -13,11 +13,11 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
-	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/pattern"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/kit/clean"
+	"github.com/hammr/hammr/internal/kit/pattern"
+	"github.com/hammr/hammr/internal/rpc/access"
 )
 
 // logParams are the parameters that choose lines of a log.

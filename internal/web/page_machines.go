@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // rackSums adds up a rack for the table of racks.

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // writeBar is a bar of the histogram of writes to a master's log, in units of its picture.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // nodeData is the page of a tasknode.

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/draw"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/web/analysis"
+	"github.com/hammr/hammr/internal/web/draw"
 )
 
 // jobPast is what the page of a job shows of its tasks over time.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 // TestLivePageKeepsThePast changes a job whose page is live. The numbers of all tasks are not read again

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // ranges are the times that charts show, with the length of their intervals.

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // maxPairs bounds the pairs of pools that a page lists. The call has all.

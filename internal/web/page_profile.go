@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/profile"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/logs/profile"
+	"github.com/hammr/hammr/internal/rpc/access"
 	"github.com/hammr/hammr/internal/web/stacks"
 )
 

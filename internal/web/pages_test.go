@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/kit/clean"
 	"golang.org/x/net/html"
 )
 

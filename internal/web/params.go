@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/conf/hostfile"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/hostfile"
 )
 
 // maxForm bounds the body of a POST in bytes.

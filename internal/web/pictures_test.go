@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/web/analysis"
 )
 

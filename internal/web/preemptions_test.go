@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 func TestPreemptionsOfTheCluster(t *testing.T) {

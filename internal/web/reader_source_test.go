@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/web/access"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/rpc/access"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // quoted is a record that a failed program quotes.

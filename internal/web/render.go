@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/clean"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/kit/clean"
 )
 
 //go:embed assets templates

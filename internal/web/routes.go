@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/rpc/access"
 	"github.com/hammr/hammr/internal/web/hadoop"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/rpc/access"
 )
 
 // known has an id for each parameter in a path. takeProfile adds that of a profile.

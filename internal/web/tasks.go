@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 func showTasks(c *call) error {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/draw"
 	"github.com/hammr/hammr/internal/web/analysis"
+	"github.com/hammr/hammr/internal/web/draw"
 )
 
 // timelinePicture draws a timeline as SVG: labels of rows on the left, and beside them a plane that timeline.js

@@ -3,7 +3,7 @@ package web
 import (
 	"slices"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // waitBar shows for how long a job, or at least one task of a stage, waited.

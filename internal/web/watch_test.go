@@ -15,9 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/report"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
 )
 
 // changingSource is a fake whose jobs change. It counts the questions about them.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 func TestSummaryByStageAndNode(t *testing.T) {

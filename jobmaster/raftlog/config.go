@@ -8,7 +8,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/validate"
 )
 
 // Config configures a Log.

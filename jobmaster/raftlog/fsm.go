@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/percentile"
+	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/kit/percentile"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
 )

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hashicorp/raft"
 )

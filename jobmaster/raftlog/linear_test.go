@@ -16,8 +16,8 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/testlevel"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/jobmaster"
 )
 

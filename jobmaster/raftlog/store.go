@@ -7,9 +7,9 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/percentile"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/kit/percentile"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // store is the log on disk. It measures its writes, each of which ends with an fsync. It can

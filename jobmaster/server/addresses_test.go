@@ -3,7 +3,7 @@ package server
 import (
 	"testing"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 func TestTasknodesWithOtherTextsAsAddressesAreRefused(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/hammr/hammr/internal/audit"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/rpc/audit"
 	"github.com/hammr/hammr/jobmaster"
 )
 

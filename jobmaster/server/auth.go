@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"connectrpc.com/connect"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // authHandler checks a caller before it passes the call on.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/internal/wire/wireconnect"
+	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/rpc/wire/wireconnect"
 )
 
 // callKind says what a call does. A test checks that each call of the services has an entry in

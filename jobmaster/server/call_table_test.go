@@ -5,14 +5,14 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // TestEveryCallIsDeclared checks that callTable has the calls of both services and no others. A
 // call that changes the cluster must be unary, and its entry must name the object in its message.
 func TestEveryCallIsDeclared(t *testing.T) {
 	declared := 0
-	services := wire.File_internal_wire_hammr_proto.Services()
+	services := wire.File_internal_rpc_wire_hammr_proto.Services()
 	for _, service := range []protoreflect.Name{"Jobmaster", "Tasknodes"} {
 		methods := services.ByName(service).Methods()
 		for i := range methods.Len() {

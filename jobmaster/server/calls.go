@@ -7,7 +7,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/jobmaster"
 	"google.golang.org/protobuf/proto"
 )

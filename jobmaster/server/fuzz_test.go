@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"google.golang.org/protobuf/proto"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/client"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // TestPreemptionOnDemand preempts over the network and checks that refusals keep their

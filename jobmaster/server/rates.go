@@ -12,8 +12,8 @@ import (
 	"connectrpc.com/connect"
 	"golang.org/x/time/rate"
 
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/syncutil"
 )
 
 // Rates bound the calls of each user, so that the calls of one user do not delay those of

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // TestOneUserFloods lets one user make calls as fast as possible, over real connections in a

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/storage"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/internal/wire/wireconnect"
+	"github.com/hammr/hammr/internal/rpc/protocol"
+	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/rpc/wire/wireconnect"
 	"github.com/hammr/hammr/jobmaster"
 )
 

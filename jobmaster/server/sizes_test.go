@@ -6,7 +6,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // TestMessageSizesAgree checks that what one end of a connection may send, the next one accepts.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/tasknode"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/jobmaster"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/protocol"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/web/board"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/protocol"
+	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/source/board"
 	"github.com/hammr/hammr/jobmaster/server"
 	"github.com/hammr/hammr/tasknode/masterlink"
 )

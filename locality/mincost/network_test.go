@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // check verifies that the flow is valid (what enters a vertex leaves it) and optimal: no arc

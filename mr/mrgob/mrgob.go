@@ -13,8 +13,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/hammr/hammr/internal/keys"
-	"github.com/hammr/hammr/internal/lossless"
+	"github.com/hammr/hammr/internal/data/keys"
+	"github.com/hammr/hammr/internal/data/lossless"
 	"github.com/hammr/hammr/mr"
 )
 

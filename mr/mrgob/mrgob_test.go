@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/keys"
+	"github.com/hammr/hammr/internal/data/keys"
 	"github.com/hammr/hammr/mr/mrgob"
 )
 

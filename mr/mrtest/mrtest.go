@@ -23,7 +23,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hammr/hammr/internal/disturb"
+	"github.com/hammr/hammr/internal/task/disturb"
 	"github.com/hammr/hammr/mr"
 )
 

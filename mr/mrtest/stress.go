@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/disturb"
+	"github.com/hammr/hammr/internal/task/disturb"
 	"github.com/hammr/hammr/mr"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/disturb"
-	"github.com/hammr/hammr/internal/poison"
+	"github.com/hammr/hammr/internal/data/poison"
+	"github.com/hammr/hammr/internal/task/disturb"
 	"github.com/hammr/hammr/mr"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // TestAlgorithmOnThreeJobs checks three jobs against the example worked out by hand: the job of

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/minheap"
+	"github.com/hammr/hammr/internal/kit/minheap"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/placement"
 )

@@ -1,7 +1,7 @@
 package hfsp
 
 import (
-	"github.com/hammr/hammr/internal/minheap"
+	"github.com/hammr/hammr/internal/kit/minheap"
 	"github.com/hammr/hammr/sched"
 )
 

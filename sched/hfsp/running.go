@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/hammr/hammr/internal/minheap"
+	"github.com/hammr/hammr/internal/kit/minheap"
 )
 
 // running computes the times at which phases finish on a virtual cluster. Phases without a

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/shuffle"
 )
 

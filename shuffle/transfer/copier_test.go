@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // gather waits until the copier has copied each task's output exactly once.

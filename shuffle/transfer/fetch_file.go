@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/taskdir"
+	"github.com/hammr/hammr/internal/data/taskdir"
 )
 
 // File names a file in the local directory of an attempt on another machine: part of a

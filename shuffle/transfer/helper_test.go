@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/taskdir"
+	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage/local"
 )

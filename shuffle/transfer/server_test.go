@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/taskdir"
+	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/shuffle"
 )
 

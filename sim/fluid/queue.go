@@ -3,7 +3,7 @@ package fluid
 import (
 	"math/big"
 
-	"github.com/hammr/hammr/internal/minheap"
+	"github.com/hammr/hammr/internal/kit/minheap"
 )
 
 // queued is a job with its key in a queue. The tick is computed once, since a heap compares

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/sim"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )

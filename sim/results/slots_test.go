@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/internal/draw"
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/sim"
 )
 

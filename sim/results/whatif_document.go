@@ -1,7 +1,7 @@
 package results
 
 import (
-	"github.com/hammr/hammr/internal/percentile"
+	"github.com/hammr/hammr/internal/kit/percentile"
 )
 
 // WhatIfDocument compares how long jobs of a real cluster took with how long they take in simulations, as

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // TestHistoryOfTheEngine reads a history that the jobmaster has written.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/validate"
 )
 
 // Model computes the time of a task from its bytes:

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/validate"
-	"github.com/hammr/hammr/jobmaster/history"
+	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/kit/validate"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 )

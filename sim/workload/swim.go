@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/validate"
 )
 
 // SWIM controls how a SWIM trace becomes jobs: by the rules of SWIM's own replay, or

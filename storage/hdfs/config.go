@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hammr/hammr/internal/login"
-	"github.com/hammr/hammr/internal/meminfo"
+	"github.com/hammr/hammr/internal/kit/login"
+	"github.com/hammr/hammr/internal/kit/meminfo"
 )
 
 // Config configures the connection to a cluster. Zero times and sizes mean their defaults.

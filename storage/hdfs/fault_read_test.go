@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 	"github.com/hammr/hammr/storage/storagetest"

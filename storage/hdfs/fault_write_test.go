@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/minihdfs"
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 	"github.com/hammr/hammr/storage/storagetest"

@@ -16,7 +16,7 @@ import (
 	"github.com/colinmarc/hdfs/v2"
 	krb "github.com/jcmturner/gokrb5/v8/client"
 
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/storage"
 )
 

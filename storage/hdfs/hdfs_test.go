@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 	"github.com/hammr/hammr/storage/storagetest"
@@ -33,13 +33,13 @@ type leakChecked struct{ m *testing.M }
 
 func (l leakChecked) Run() int {
 	status := l.m.Run()
-	const cluster = "github.com/hammr/hammr/internal/minihdfs."
+	const cluster = "github.com/hammr/hammr/internal/ops/minihdfs."
 	err := goleak.Find(
 		goleak.IgnoreAnyFunction(cluster+"(*forwarder).accept"),
 		goleak.IgnoreAnyFunction(cluster+"(*forwarder).carry"),
 		goleak.IgnoreAnyFunction(cluster+"(*forwarder).carry.func1"),
 		goleak.IgnoreAnyFunction(cluster+"(*daemon).start.func1"),
-		goleak.IgnoreAnyFunction("github.com/hammr/hammr/internal/procfs.NewStarter.func1"),
+		goleak.IgnoreAnyFunction("github.com/hammr/hammr/internal/kit/procfs.NewStarter.func1"),
 	)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/colinmarc/hdfs/v2"
 
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // pool provides a small number of clients in turn. A client executes one call at a time, so

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/storage"
 )
 

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/kit/validate"
 )
 
 // DefaultMaxBytes is the default of Config.MaxBytes.

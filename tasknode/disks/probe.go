@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/owndir"
+	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/kit/owndir"
 )
 
 // Names of this package's own files in a directory. The names of job directories begin with

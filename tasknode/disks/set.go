@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/syncutil"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // State is the state of one directory.

@@ -15,9 +15,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/tasknode"
 )
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // Descriptors in the child. They follow the standard descriptors.

@@ -8,10 +8,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/hammr/hammr/internal/procfs"
-	"github.com/hammr/hammr/internal/taskdir"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/validate"
+	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/kit/procfs"
+	"github.com/hammr/hammr/internal/kit/validate"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // Programs provides the programs that tasks run; *artifact.Cache implements it.

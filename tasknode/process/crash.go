@@ -3,7 +3,7 @@ package process
 import (
 	"strings"
 
-	"github.com/hammr/hammr/internal/pattern"
+	"github.com/hammr/hammr/internal/kit/pattern"
 	"github.com/hammr/hammr/tasknode"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"golang.org/x/sys/unix"
 	"google.golang.org/protobuf/encoding/protojson"
 )

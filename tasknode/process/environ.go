@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hammr/hammr/internal/failpoint"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // inherited are the variables of the daemon that a task gets too. All others may be secrets

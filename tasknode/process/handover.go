@@ -7,7 +7,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // Handover is the state of a Launcher for the program that replaces it in the same process, so

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"golang.org/x/sys/unix"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/testlevel"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 func newLog(t *testing.T, limit int64) (*logFile, string) {

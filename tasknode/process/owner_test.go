@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hammr/hammr/internal/taskdir"
+	"github.com/hammr/hammr/internal/data/taskdir"
 )
 
 // openTo makes a directory that every user may enter.

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/procfs"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/kit/procfs"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // start starts the process of a child with its first task. The kernel kills the process when

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hammr/hammr/internal/pattern"
+	"github.com/hammr/hammr/internal/kit/pattern"
 )
 
 // users finds the accounts of the users who submit jobs, and refuses those who may not run

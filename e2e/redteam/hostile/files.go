@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/taskdir"
+	"github.com/hammr/hammr/internal/data/taskdir"
 )
 
 // looksAround tries to read what belongs to the daemon and to other users, and fails with a

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // task is an attempt of an attack.

@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/taskdir"
-	"github.com/hammr/hammr/internal/taskproc"
+	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
 )
 
 // publishesFIFO finishes with an output whose index is a FIFO that has no writer.

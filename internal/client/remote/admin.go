@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Info implements client.Admin.

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Backup implements client.Admin. It asks the next master only as long as nothing was written: the

@@ -30,7 +30,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/storage"
 )
 

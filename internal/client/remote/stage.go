@@ -12,8 +12,8 @@ import (
 	"os"
 	"path"
 
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/storage"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/wire"
-	"github.com/hammr/hammr/internal/wire/wireconnect"
+	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/rpc/wire/wireconnect"
 )
 
 // silent is a master that never answers a submission.

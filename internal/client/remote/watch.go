@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc"
-	"github.com/hammr/hammr/internal/syncutil"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"google.golang.org/protobuf/proto"
 )
 

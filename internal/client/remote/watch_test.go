@@ -3,7 +3,7 @@ package remote
 import (
 	"testing"
 
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // State is what an attempt did with a slot in a span of time.

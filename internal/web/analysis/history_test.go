@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 const prefix = "attempt_1763700000000_0001_"

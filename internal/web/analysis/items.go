@@ -3,7 +3,7 @@ package analysis
 import (
 	"fmt"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // markTexts describe marks. Signs and texts differ, so that colours are not needed to distinguish them.

@@ -3,7 +3,7 @@ package analysis
 import (
 	"slices"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // Usage is how many tasks had a slot over time. A task counts by its winner or, without one, by its

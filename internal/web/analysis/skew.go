@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // Measures are the numbers of tasks whose skew can be shown.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hammr/hammr/internal/apidoc"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 func sortByTime[T any](list []T, at func(T) int64) {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // apps answers with the applications that the parameters select.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // version is the version of Hadoop whose API this is.

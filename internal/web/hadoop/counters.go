@@ -3,9 +3,9 @@ package hadoop
 import (
 	"errors"
 
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // groups describes counters in Hadoop's order, under the names that its programs use.

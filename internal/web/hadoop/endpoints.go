@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/web/access"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/rpc/access"
 )
 
 // of makes the function of an endpoint that reads one thing and describes it.

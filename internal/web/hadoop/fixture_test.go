@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/apidoc"
-	"github.com/hammr/hammr/internal/counter"
+	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
-	"github.com/hammr/hammr/internal/report"
-	"github.com/hammr/hammr/internal/taskproc"
-	"github.com/hammr/hammr/internal/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 const (

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hammr/hammr/internal/minihdfs"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
 var update = flag.Bool("update", false, "record the shapes of Hadoop's answers in "+goldenFile)

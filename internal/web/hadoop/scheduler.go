@@ -3,8 +3,8 @@ package hadoop
 import (
 	"cmp"
 
-	"github.com/hammr/hammr/internal/apidoc"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
 
 // scheduler answers with the pools, in the shape that the configuration names. Clients look for

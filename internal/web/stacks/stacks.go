@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hammr/hammr/internal/clean"
-	"github.com/hammr/hammr/internal/pattern"
+	"github.com/hammr/hammr/internal/kit/clean"
+	"github.com/hammr/hammr/internal/kit/pattern"
 )
 
 // Group is goroutines with the same stack in the same state.

@@ -1,0 +1,69 @@
+// Package nodelog reads logs of attempts from the pages of tasknodes, which have them until they are
+// aggregated:
+//
+//	text, err := nodelog.Read(ctx, page, attempt, "stderr", token, clusterID)
+//	part, err := nodelog.ReadRange(ctx, page, attempt, "stderr", nodelog.Range{From: -1000}, token, clusterID)
+//
+// internal/daemon/tasknoded/logs.go serves the requests. Aggregated logs are in files that package joblog
+// reads.
+package nodelog
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/hammr/hammr/internal/rpc"
+)
+
+// Streams are the output streams of an attempt's process.
+var Streams = []string{"stdout", "stderr"}
+
+// MaxBytes bounds an answer. If a log is longer, the answer is its end.
+const MaxBytes = 16 << 20
+
+// Read reads a log of an attempt from a tasknode's page at host:port. clusterID may be
+// "". If there is no such log, the error wraps fs.ErrNotExist.
+func Read(ctx context.Context, page, attempt, stream, token, clusterID string) (string, error) {
+	text, _, err := fetch(ctx, page, attempt+"/"+stream, token, clusterID)
+	return text, err
+}
+
+// List returns ATTEMPT/STREAM of each log that a tasknode has of a job. If it has
+// none, the error wraps fs.ErrNotExist.
+func List(ctx context.Context, page, job, token, clusterID string) ([]string, error) {
+	text, _, err := fetch(ctx, page, job, token, clusterID)
+	return strings.Fields(text), err
+}
+
+// transport makes a connection for each request, because users read one log at a time. A transport follows
+// no redirections, which would have the token.
+var transport = &http.Transport{DisableKeepAlives: true}
+
+// fetch sends a request to a tasknode's page.
+func fetch(ctx context.Context, page, name, token, clusterID string) (string, http.Header, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page+"/logs/"+name, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	rpc.SetHeaders(request.Header, token, clusterID)
+	rpc.ClaimUser(request)
+	answer, err := transport.RoundTrip(request)
+	if err != nil {
+		return "", nil, fmt.Errorf("the tasknode's page: %w", err)
+	}
+	defer answer.Body.Close() // the answer was only read
+	text, err := io.ReadAll(io.LimitReader(answer.Body, MaxBytes+1<<10))
+	switch {
+	case err != nil:
+		return "", nil, fmt.Errorf("the tasknode's page: %w", err)
+	case answer.StatusCode == http.StatusNotFound, answer.StatusCode == http.StatusTemporaryRedirect: // the latter for a name with ".."
+		return "", nil, fs.ErrNotExist
+	case answer.StatusCode != http.StatusOK:
+		return "", nil, fmt.Errorf("the tasknode's page at %s: %s: %.200s", page, answer.Status, text)
+	}
+	return string(text), answer.Header, nil
+}

@@ -1,0 +1,251 @@
+package sshcluster
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+)
+
+// hdfsRoles are the roles of HDFS in the order of their start.
+var hdfsRoles = []string{hostfile.NameNode, hostfile.DataNode}
+
+// chooseHDFS gives roles of HDFS to machines if the hostfile wants an HDFS.
+func (p *Plan) chooseHDFS(f hostfile.File) {
+	if f.Cluster[hostfile.HDFS] == "true" {
+		if p.nameNode() == nil {
+			p.Hosts[0].NameNode = true
+		}
+		for i := range p.Hosts {
+			h := &p.Hosts[i]
+			h.DataNode = h.DataNode || h.Tasknode
+		}
+	}
+	if p.nameNode() != nil && p.Staging == "" {
+		p.Staging = p.FileSystem() + "/hammr/staging"
+	}
+}
+
+// nameNode returns the host of the NameNode, nil if the cluster has no HDFS of its own.
+func (p *Plan) nameNode() *Host {
+	for i := range p.Hosts {
+		if p.Hosts[i].NameNode {
+			return &p.Hosts[i]
+		}
+	}
+	return nil
+}
+
+// FileSystem returns the name of the cluster's own HDFS, "" if it has none.
+func (p *Plan) FileSystem() string {
+	h := p.nameNode()
+	if h == nil {
+		return ""
+	}
+	return "hdfs://" + h.address(hostfile.NameNode)
+}
+
+// validateHDFS reports wrong numbers of daemons of HDFS.
+func (p *Plan) validateHDFS() error {
+	names, data := 0, 0
+	for _, h := range p.Hosts {
+		if h.NameNode {
+			names++
+		}
+		if h.DataNode {
+			data++
+		}
+	}
+	switch {
+	case names > 1:
+		return fmt.Errorf("%d machines have a NameNode; an HDFS has one", names)
+	case names == 1 && data == 0:
+		return errors.New("no machine has a DataNode; write the role datanode on some lines")
+	case names == 0 && data > 0:
+		return errors.New("machines have a DataNode and none has a NameNode; write the role namenode on a line")
+	case names == 1 && p.HadoopConf != "":
+		return errors.New("hadoop-conf names the configuration of another HDFS; leave it out for an HDFS of the cluster's own")
+	}
+	return nil
+}
+
+// confDir returns the value of HADOOP_CONF_DIR of the daemons of a host, "" for none.
+func (p *Plan) confDir(h *Host) string {
+	if p.nameNode() == nil || h.Dir == "" {
+		return p.HadoopConf
+	}
+	return path.Join(h.Dir, "hadoop/conf")
+}
+
+// clientProperties are properties for all programs that use the cluster's HDFS. DataNodes are
+// reached by the addresses of the hostfile: a machine may have others that are not reached.
+func (p *Plan) clientProperties() map[string]string {
+	data := 0
+	for _, h := range p.Hosts {
+		if h.DataNode {
+			data++
+		}
+	}
+	return map[string]string{
+		"fs.defaultFS":                         p.FileSystem(),
+		"dfs.client.use.datanode.hostname":     "true",
+		"dfs.datanode.use.datanode.hostname":   "true",
+		"dfs.replication":                      strconv.Itoa(min(3, data)),
+		"dfs.namenode.rpc-address":             p.nameNode().address(hostfile.NameNode),
+		"dfs.namenode.http-address":            join(p.nameNode().Address, p.nameNode().Port+nameNodePagePort),
+		"dfs.permissions.enabled":              "false",
+		"dfs.namenode.safemode.extension":      "0",
+		"dfs.namenode.redundancy.considerLoad": "false",
+
+		"dfs.namenode.datanode.registration.ip-hostname-check": "false",
+	}
+}
+
+// hostProperties are the properties of the daemons of HDFS on a host.
+func (p *Plan) hostProperties(h *Host) map[string]string {
+	properties := p.clientProperties()
+	listen := h.Listen
+	if listen == "" {
+		listen = "0.0.0.0"
+	}
+	data := path.Join(h.Dir, "hadoop")
+	for name, value := range map[string]string{
+		"hadoop.tmp.dir":              path.Join(data, "tmp"),
+		"dfs.namenode.name.dir":       "file://" + path.Join(data, "namenode"),
+		"dfs.namenode.rpc-bind-host":  listen,
+		"dfs.namenode.http-bind-host": listen,
+		"dfs.datanode.data.dir":       "file://" + path.Join(data, "datanode"),
+		"dfs.datanode.hostname":       h.Address,
+		"dfs.datanode.address":        join(listen, h.Port+dataNodePort),
+		"dfs.datanode.http.address":   join(listen, h.Port+dataNodePagePort),
+		"dfs.datanode.ipc.address":    join(listen, h.Port+dataNodeCallPort),
+	} {
+		properties[name] = value
+	}
+	return properties
+}
+
+// installHDFS copies Hadoop's jars to a host, and returns the calls that store the
+// configuration. Daemons that run keep theirs.
+func (c *Cluster) installHDFS(ctx context.Context, h *Host, s *survey) (calls []string, err error) {
+	if c.plan.nameNode() == nil {
+		return nil, nil
+	}
+	if h.NameNode || h.DataNode {
+		jars, err := c.hadoopJars(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if s.jars != jars.hash {
+			if err := c.sendJars(ctx, h, jars); err != nil {
+				return nil, err
+			}
+		}
+	}
+	site := minihdfs.SiteXML(c.plan.hostProperties(h))
+	return []string{
+		"make_conf", putCall(`"$conf/core-site.xml"`, "644", site), putCall(`"$conf/hdfs-site.xml"`, "644", site),
+		putCall(`"$conf/log4j.properties"`, "644", minihdfs.Log4j),
+	}, nil
+}
+
+// WriteClientConf writes a configuration directory for programs of this machine that use the
+// cluster's HDFS.
+func (p *Plan) WriteClientConf(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	site := []byte(minihdfs.SiteXML(p.clientProperties()))
+	return errors.Join(os.WriteFile(filepath.Join(dir, "core-site.xml"), site, 0o644), os.WriteFile(filepath.Join(dir, "hdfs-site.xml"), site, 0o644))
+}
+
+// jarArchive are the jars of HDFS for the machines.
+type jarArchive struct {
+	hash       string // SHA-256 of the archive before it is compressed
+	compressed []byte
+}
+
+// hadoopJars returns the jars of HDFS, which are fetched if this machine does not have them.
+// It is called by several goroutines.
+func (c *Cluster) hadoopJars(ctx context.Context) (*jarArchive, error) {
+	c.jars.Lock()
+	defer c.jars.Unlock()
+	if c.jars.archive != nil {
+		return c.jars.archive, nil
+	}
+	dir, err := minihdfs.Jars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.jars.archive, err = archiveJars(dir)
+	return c.jars.archive, err
+}
+
+// archiveJars returns an archive that depends on the names and the contents of jars only. Jars
+// are compressed themselves.
+func archiveJars(dir string) (*jarArchive, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.jar"))
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.NoCompression)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	w := tar.NewWriter(io.MultiWriter(sum, z))
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.WriteHeader(&tar.Header{Name: filepath.Base(file), Mode: 0o644, Size: int64(len(content))}); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(content); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		return nil, err
+	}
+	return &jarArchive{hex.EncodeToString(sum.Sum(nil)), b.Bytes()}, nil
+}
+
+// sendJars copies the jars to a host.
+func (c *Cluster) sendJars(ctx context.Context, h *Host, jars *jarArchive) error {
+	err := c.feed(ctx, h, "receive_jars "+jars.hash, "jars.tar.gz", func() (io.Reader, error) { return bytes.NewReader(jars.compressed), nil })
+	if err == nil && c.cfg.DryRun == nil {
+		c.cfg.Progress(h.Name, fmt.Sprintf("copied the jars of HDFS, %d MiB", len(jars.compressed)>>20))
+	}
+	return err
+}
+
+// classes are the programs of the daemons of HDFS.
+var classes = map[string]string{
+	hostfile.NameNode: "org.apache.hadoop.hdfs.server.namenode.NameNode",
+	hostfile.DataNode: "org.apache.hadoop.hdfs.server.datanode.DataNode",
+}
+
+// launchCall returns the call that starts a daemon.
+func launchCall(role string) string {
+	if class, ok := classes[role]; ok {
+		return "launch_hdfs " + role + " " + class + " " + strings.Join(minihdfs.JavaFlags(), " ")
+	}
+	return "launch " + role
+}
