@@ -2,7 +2,9 @@ package lint
 
 import (
 	"go/ast"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -124,6 +126,24 @@ func namedTestFindings(path, text string, tests levels) (findings []string) {
 		}
 		if !found {
 			findings = append(findings, path+": there is no test "+name)
+		}
+	}
+	return findings
+}
+
+// treePath finds files and directories of the tree that a document names in back quotes, such as `sched/fifo/fifo.go`.
+// Names with a pattern in them are left out, and those that do not begin with a directory at the root.
+var treePath = regexp.MustCompile("`(internal/[a-zA-Z0-9_./-]+|[a-z]+/[a-zA-Z0-9_./-]+\\.(?:go|md|proto|sh|yaml|json))`")
+
+// namedPathFindings reports files and directories that a document names and that are not in the tree at root.
+func namedPathFindings(root, path, text string) (findings []string) {
+	for _, match := range treePath.FindAllStringSubmatch(text, -1) {
+		top, _, _ := strings.Cut(match[1], "/")
+		if _, err := os.Stat(filepath.Join(root, top)); err != nil {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(match[1]))); err != nil {
+			findings = append(findings, path+": there is no "+match[1])
 		}
 	}
 	return findings

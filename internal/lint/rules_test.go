@@ -154,7 +154,7 @@ func TestStyleFindings(t *testing.T) {
 		{"a_test.go", "package a\nimport (\"time\"; \"testing/synctest\")\nfunc f() { time.Sleep(1); synctest.Wait() }\n", nil},
 		{"a.go", "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n", nil},
 		{"a.go", "package a\nimport \"net/http\"\nvar s = &http.Server{}\nvar err = http.ListenAndServe(\"\", nil)\n", []string{"a.go:3: an HTTP server without bounds", "a.go:4: an HTTP server"}},
-		{"internal/httpserver/a.go", "package a\nimport \"net/http\"\nvar s = &http.Server{}\n", nil},
+		{"internal/rpc/httpserver/a.go", "package a\nimport \"net/http\"\nvar s = &http.Server{}\n", nil},
 		{"a_test.go", "package a\nimport \"net/http\"\nvar s = &http.Server{}\n", nil},
 	} {
 		checkFindings(t, styleFindings(parsed(t, c.path, c.text)), c.want...)
@@ -166,6 +166,19 @@ func TestDocFindings(t *testing.T) {
 	checkFindings(t, docFindings(p), "package a has no doc comment")
 	p.Doc = "Package a is a."
 	checkFindings(t, docFindings(p))
+}
+
+func TestLayerFindings(t *testing.T) {
+	for importer, want := range map[string][]string{
+		"internal/docs":      {"package internal/docs imports internal/web from the higher layer internal/web, internal/web/...: move"},
+		"chaos":              {"package chaos imports internal/web from the higher layer"},
+		"internal/web":       nil,
+		"internal/web/pages": nil,
+		"chaos/drill":        nil,
+		"e2e":                nil,
+	} {
+		checkFindings(t, layerFindings(pkg{ImportPath: modulePath + "/" + importer, Imports: []string{"fmt", modulePath + "/internal/web"}}), want...)
+	}
 }
 
 func TestEveryRowHasItsOwnPattern(t *testing.T) {
@@ -223,7 +236,7 @@ func TestReachFindings(t *testing.T) {
 	checkFindings(t, reachFindings(table, of("fmt", "x.org/a/sub", "x.org/b", modulePath+"/dag")))
 	checkFindings(t, reachFindings(table, of("x.org/ab", "x.org/a", "x.org/b")), "mr links x.org/ab")
 	checkFindings(t, reachFindings(table, of("x.org/a")), "no longer links x.org/b")
-	checkFindings(t, reachFindings(table, of("x.org/a", "x.org/b", modulePath+"/internal/testlevel")), "for tests only")
+	checkFindings(t, reachFindings(table, of("x.org/a", "x.org/b", modulePath+"/internal/testing/testlevel")), "for tests only")
 	checkFindings(t, reachFindings(table, of("x.org/a", "x.org/b", "fmt", "io", "os")), "links 5 packages, more than the 4")
 	checkFindings(t, reachFindings(table, pkg{ImportPath: modulePath + "/dag", Deps: []string{"y.org/a"}}))
 }

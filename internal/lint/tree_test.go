@@ -35,6 +35,7 @@ func TestPackages(t *testing.T) {
 	}
 	for name, rule := range map[string]func(pkg) []string{
 		"import table": func(p pkg) []string { return importFindings(importTable, p) },
+		"layers":       layerFindings,
 		"reserved":     restrictedFindings,
 		"linked":       linkFindings,
 		"doc":          docFindings,
@@ -97,8 +98,8 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestDocuments checks that the tree has no banned words of docs/glossary.md, and that documents name tests
-// that exist.
+// TestDocuments checks that the tree has no banned words of docs/glossary.md, and that documents name tests,
+// files and directories that exist.
 func TestDocuments(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/glossary.md"))
 	if err != nil {
@@ -126,6 +127,7 @@ func TestDocuments(t *testing.T) {
 	for path, text := range pages {
 		report(t, g.pageFindings(path, text))
 		report(t, namedTestFindings(path, text, tests))
+		report(t, namedPathFindings(root, path, text))
 	}
 }
 
