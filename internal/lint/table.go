@@ -407,11 +407,11 @@ var parts = []part{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/ops/minihdfs", "internal/ops/minihdfs/...", "internal/ops/netns", "internal/ops/testcluster", "internal/ops/testcluster/...",
 		"sim", "sim/...",
 	}, 22_170},
-	{"rest", []string{"..."}, 93_980},
+	{"rest", []string{"..."}, 94_050},
 }
 
 const (
-	maxTestLines = 116_800
+	maxTestLines = 116_880
 	// maxProgramBytes bounds bin/hammr, stripped.
 	maxProgramBytes = 46_500_000
 )

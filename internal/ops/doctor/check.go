@@ -27,7 +27,7 @@ type Check struct {
 func Checks() []Check {
 	return []Check{
 		{Name: "configuration", About: "the files of --config", run: forEach(configured, "no configuration of a daemon; name its file with --config", one(judgeConfiguration))},
-		{Name: "name", About: "names of this machine and of the masters resolve", run: checkNames},
+		{Name: "name", About: "names of this machine and of the masters resolve, and back", run: checkNames},
 		{Name: "ports", About: "ports are free, or in use by these daemons", run: forEach(usable, noDaemon, checkPorts)},
 		{Name: "token", About: "mode, owner and content of files of the cluster's token", run: forEach(tokenFiles, "no file of a token; name it with --token-file or --config", one(checkToken))},
 		{Name: "directories", About: "directories exist, are writable, and run programs", run: checkDirectories},
@@ -35,7 +35,8 @@ func Checks() []Check {
 		{Name: "disk-latency", About: "time of synchronous writes to the directories", run: forEach(existing, noDirectory, one(checkLatency))},
 		{Name: "open-files", About: "limit of open files", run: checkOpenFiles},
 		{Name: "cgroup", About: "control groups that limit the memory of tasks", run: checkCgroup},
-		{Name: "memory", About: "swap", run: checkSwap},
+		{Name: "memory", About: "swap, transparent huge pages and overcommitment", run: checkMemory},
+		{Name: "kernel", About: "version, and limit of connections that wait", run: checkKernel},
 		{Name: "users", About: "users of --user are found, and may run tasks", run: checkUsers},
 		{Name: "hadoop", About: "Hadoop's files are right, and the NameNodes answer", run: checkHadoop},
 		{Name: "staging", About: "this user can write to the staging directory", run: forEach(stagings, "no staging directory is known; name a jobmaster's --config, or use --cluster", one(checkStaging))},

@@ -48,7 +48,7 @@ func lookup(ctx context.Context, host string) ([]string, error) {
 }
 
 // checkOwnName looks up the machine's name. A daemon that listens on all addresses gives the name to others, so
-// they must be able to resolve it.
+// they must be able to resolve it; HDFS knows machines by the names of their addresses.
 func checkOwnName(ctx context.Context, t *Target) Finding {
 	if t.Host == "" {
 		return fault("set a host name, for example with hostnamectl", "the machine has no host name")
@@ -62,12 +62,34 @@ func checkOwnName(ctx context.Context, t *Target) Finding {
 		}
 		return f
 	}
-	all := strings.Join(addresses, ", ")
-	if !slices.ContainsFunc(addresses, func(a string) bool { return !net.ParseIP(a).IsLoopback() }) && t.givesOutName() {
-		return warn("check that the other machines resolve the name to an address of this one, or set --advertise of each daemon",
-			"host name %s is %s here, which no other machine reaches", t.Host, all)
+	reachable := slices.IndexFunc(addresses, func(a string) bool { return !net.ParseIP(a).IsLoopback() })
+	if reachable < 0 {
+		f := ok("host name %s is %s", t.Host, strings.Join(addresses, ", "))
+		if t.givesOutName() {
+			f = warn("check that the other machines resolve the name to an address of this one, or set --advertise of each daemon",
+				"host name %s is %s here, which no other machine reaches", t.Host, strings.Join(addresses, ", "))
+		}
+		return f
 	}
-	return ok("host name %s is %s", t.Host, all)
+	return checkReverse(ctx, t.Host, addresses[reachable])
+}
+
+// checkReverse looks up the names of an address, among which the name should be.
+func checkReverse(ctx context.Context, host, address string) Finding {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	names, err := net.DefaultResolver.LookupAddr(ctx, address)
+	short := func(name string) string {
+		return strings.ToLower(strings.SplitN(strings.TrimSuffix(name, "."), ".", 2)[0])
+	}
+	switch {
+	case err != nil:
+		return warn("add a name of the address to /etc/hosts or to the name server", "host name %s is %s, which has no name: %s", host, address, oneLine(err))
+	case !slices.ContainsFunc(names, func(name string) bool { return short(name) == short(host) }):
+		return warn("make the name server agree with the host name: HDFS knows machines by the names of their addresses",
+			"host name %s is %s, which has the name %s", host, address, strings.Join(names, ", "))
+	}
+	return ok("host name %s is %s, and back", host, address)
 }
 
 // givesOutName reports whether a daemon gives the machine's name to others as its address.

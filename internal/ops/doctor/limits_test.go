@@ -3,8 +3,11 @@ package doctor
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -82,35 +85,82 @@ func TestCgroupOfThisMachine(t *testing.T) {
 	expect(t, run(t, target, "cgroup"), want{Warn, "no control group can be made"})
 }
 
-// kernelTarget returns a machine whose kernel shows the given files, by their path in /proc.
+// kernelTarget returns a machine whose kernel shows the given files, by their path in /proc or /sys.
 func kernelTarget(t *testing.T, files map[string]string) *Target {
 	t.Helper()
 	target := newTarget(t)
-	target.proc = t.TempDir()
+	target.proc, target.sys = t.TempDir(), t.TempDir()
 	for name, text := range files {
-		write(t, filepath.Join(target.proc, name), text)
+		root := target.proc
+		if rest, found := strings.CutPrefix(name, "/sys/"); found {
+			root, name = target.sys, rest
+		}
+		write(t, filepath.Join(root, name), text)
 	}
 	return target
 }
 
 func TestMemory(t *testing.T) {
 	const half = "MemTotal: 1000 kB\nSwapTotal:     204800 kB\nSwapFree:      102400 kB\n"
+	const hugePages = "/sys/kernel/mm/transparent_hugepage/enabled"
 	for _, c := range []struct {
 		files     map[string]string
 		jobmaster bool
-		want      want
+		want      [3]want
 	}{
-		{nil, false, want{Skipped, "meminfo"}},
-		{map[string]string{"meminfo": "SwapTotal: 0 kB\n"}, true, want{OK, "no swap"}},
-		{map[string]string{"meminfo": half, "sys/vm/swappiness": "60\n"}, false, want{OK, "100 MiB of 200 MiB"}},
-		{map[string]string{"meminfo": half, "sys/vm/swappiness": "60\n"}, true, want{Warn, "vm.swappiness 60"}},
-		{map[string]string{"meminfo": half, "sys/vm/swappiness": "10\n"}, true, want{OK, "100 MiB"}},
-		{map[string]string{"meminfo": "SwapTotal: 204800 kB\nSwapFree: 20000 kB\n"}, false, want{Warn, "19 MiB of 200 MiB"}},
+		{nil, false, [3]want{{Skipped, "meminfo"}, {OK, "no transparent"}, {OK, ""}}},
+		{map[string]string{"meminfo": "SwapTotal: 0 kB\n", hugePages: "always [madvise] never\n", "sys/vm/overcommit_memory": "1\n"}, true,
+			[3]want{{OK, "no swap"}, {OK, "madvise"}, {OK, ""}}},
+		{map[string]string{"meminfo": half, "sys/vm/swappiness": "60\n", hugePages: "[always] madvise never\n", "sys/vm/overcommit_memory": "2\n"}, false,
+			[3]want{{OK, "100 MiB of 200 MiB"}, {Warn, "always used"}, {Warn, "is 2"}}},
+		{map[string]string{"meminfo": half, "sys/vm/swappiness": "60\n"}, true, [3]want{{Warn, "vm.swappiness 60"}, {OK, ""}, {OK, ""}}},
+		{map[string]string{"meminfo": half, "sys/vm/swappiness": "10\n"}, true, [3]want{{OK, "100 MiB"}, {OK, ""}, {OK, ""}}},
+		{map[string]string{"meminfo": "SwapTotal: 204800 kB\nSwapFree: 20000 kB\n"}, false, [3]want{{Warn, "19 MiB of 200 MiB"}, {OK, ""}, {OK, ""}}},
 	} {
 		target := kernelTarget(t, c.files)
 		if c.jobmaster {
 			target.Daemons = []Daemon{{Kind: Jobmaster, Name: "m1"}}
 		}
-		expect(t, run(t, target, "memory"), c.want)
+		expect(t, run(t, target, "memory"), c.want[:]...)
 	}
+}
+
+func TestKernel(t *testing.T) {
+	const unified, hybrid = "none /sys/fs/cgroup cgroup2 rw 0 0\n", "none /sys/fs/cgroup/unified cgroup2 rw 0 0\nnone /sys/fs/cgroup/memory cgroup rw,memory 0 0\n"
+	for _, c := range []struct {
+		release, mounts, backlog string
+		want                     [2]want
+	}{
+		{"6.1.0-18-amd64\n", unified, "4096\n", [2]want{{OK, "6.1.0-18"}, {OK, "4096"}}},
+		{"5.7.1\n", unified, "1024\n", [2]want{{OK, "5.7.1"}, {OK, "1024"}}},
+		{"5.6.19\n", unified, "1023\n", [2]want{{Fault, "version 2"}, {Warn, "is 1023"}}},
+		{"4.19.0\n", hybrid, "128\n", [2]want{{OK, "4.19.0"}, {Warn, "is 128"}}},
+		{"unknown\n", unified, "", [2]want{{Skipped, `"unknown"`}, {Skipped, "somaxconn"}}},
+	} {
+		target := kernelTarget(t, map[string]string{"sys/kernel/osrelease": c.release, "self/mounts": c.mounts, "sys/net/core/somaxconn": c.backlog})
+		expect(t, run(t, target, "kernel"), c.want[:]...)
+	}
+}
+
+// TestKernelOfThisMachine lowers a limit of the kernel in a network namespace.
+func TestKernelOfThisMachine(t *testing.T) {
+	if !isChild(t) {
+		runChild(t, inNamespaces)
+		return
+	}
+	if err := os.WriteFile("/proc/sys/net/core/somaxconn", []byte("100"), 0o644); err != nil {
+		t.Skip(err)
+	}
+	var name syscall.Utsname
+	if err := syscall.Uname(&name); err != nil {
+		t.Fatal(err)
+	}
+	var release strings.Builder
+	for _, b := range name.Release {
+		if b == 0 {
+			break
+		}
+		release.WriteByte(byte(b))
+	}
+	expect(t, run(t, newTarget(t), "kernel"), want{OK, release.String()}, want{Warn, "net.core.somaxconn is 100"})
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -112,6 +113,16 @@ func TestNames(t *testing.T) {
 	expect(t, run(t, target, "name"), want{OK, "localhost is"})
 	target.Host = ""
 	expect(t, run(t, target, "name"), want{Fault, "no host name"})
+}
+
+// TestReverseNames compares names with those of the address of the loopback interface, which has some on each machine.
+func TestReverseNames(t *testing.T) {
+	names, err := net.LookupAddr("127.0.0.1")
+	if err != nil {
+		t.Skipf("127.0.0.1 has no name on this machine: %v", err)
+	}
+	expect(t, []Finding{checkReverse(t.Context(), names[0], "127.0.0.1"), checkReverse(t.Context(), "other", "127.0.0.1")},
+		want{OK, "and back"}, want{Warn, "which has the name " + names[0]})
 }
 
 func TestSecurity(t *testing.T) {

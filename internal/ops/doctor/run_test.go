@@ -34,8 +34,8 @@ func TestOnlyAndSkip(t *testing.T) {
 	if got := made(Options{Only: []string{"memory", "open-files", "masters"}}); !slices.Equal(got, []string{"open-files", "memory"}) {
 		t.Errorf("checks %v: those of a cluster need a View", got)
 	}
-	if got := made(Options{Only: []string{"memory", "users"}, Skip: []string{"memory"}}); !slices.Equal(got, []string{"users"}) {
-		t.Errorf("checks %v, want users", got)
+	if got := made(Options{Only: []string{"memory", "kernel"}, Skip: []string{"memory"}}); !slices.Equal(got, []string{"kernel"}) {
+		t.Errorf("checks %v, want kernel", got)
 	}
 	err := Options{Only: []string{"memory", "moon"}, Skip: []string{"sun"}}.Validate()
 	if err == nil || !strings.HasPrefix(err.Error(), "no check moon, sun; there are configuration, ") {

@@ -42,14 +42,14 @@ type Target struct {
 	// View is what a cluster has answered; nil if none was asked.
 	View *View
 
-	// Where the kernel shows its state. Tests have a directory of their own.
-	proc string // default /proc
+	// Where the kernel shows its state. Tests have directories of their own.
+	proc, sys string // default /proc and /sys
 }
 
 // NewTarget returns this machine, without daemons.
 func NewTarget() *Target {
 	host, _ := os.Hostname() // a check reports a machine without a name
-	return &Target{Host: host, UID: os.Geteuid(), proc: "/proc"}
+	return &Target{Host: host, UID: os.Geteuid(), proc: "/proc", sys: "/sys"}
 }
 
 // Kinds of daemons. Their pages begin with the same words.
