@@ -81,7 +81,7 @@ func TestHistoryErrorsNameTheLine(t *testing.T) {
 }
 
 func TestReportOfTheEngine(t *testing.T) {
-	name := filepath.Join("..", "..", "internal", "report", "testdata", "full.json")
+	name := filepath.Join("..", "..", "internal", "docs", "report", "testdata", "full.json")
 	w := mustRead(t, name, Options{})
 	j := w.Jobs[0]
 	if len(w.Jobs) != 1 || !slices.Equal(j.Maps, []Task{{Millis: 1300}}) || !slices.Equal(j.Reduces, []Task{{Millis: 1300, Bytes: 1024}}) {
