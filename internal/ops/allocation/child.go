@@ -33,20 +33,20 @@ func (s *server) start(ctx context.Context, q startRequest) (ready daemon.Ready,
 		return ready, err
 	}
 	s.daemons = append(s.daemons, c)
+	if q.ReadyFile != "" {
+		bounded, cancel := context.WithTimeoutCause(ctx, q.Timeout, fmt.Errorf("timed out after %v", q.Timeout))
+		defer cancel()
+		if ready, err = c.AwaitReady(bounded); err != nil {
+			return ready, errors.Join(err, c.end(context.WithoutCancel(ctx)))
+		}
+	}
+	// The answer reports a daemon that ends before it is ready. Any other that ends by itself is reported here.
 	go func() {
 		<-c.Exited
 		if !c.ending.Load() {
 			s.send(answer{Ended: c.Name, Cause: c.CauseOfEnd()})
 		}
 	}()
-	if q.ReadyFile == "" {
-		return ready, nil
-	}
-	bounded, cancel := context.WithTimeoutCause(ctx, q.Timeout, fmt.Errorf("timed out after %v", q.Timeout))
-	defer cancel()
-	if ready, err = c.AwaitReady(bounded); err != nil {
-		return ready, errors.Join(err, c.end(context.WithoutCancel(ctx)))
-	}
 	return ready, nil
 }
 
