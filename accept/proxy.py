@@ -47,7 +47,7 @@ class Page(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         a = dict(attrs)
-        if tag in ("a", "link") and a.get("href"):
+        if tag in ("a", "link") and a.get("href") and a.get("rel") != "icon":  # the icon is in the page
             self.links.append(a["href"])
         if tag == "script" and a.get("src"):
             self.links.append(a["src"])

@@ -21,6 +21,11 @@ type asset struct {
 // them.
 type assets map[string]asset // by name
 
+// icon is the icon of all pages. It is a part of them, so that a first visit needs no request for it.
+const icon = "data:image/svg+xml,%3Csvg%20xmlns=%22http://www.w3.org/2000/svg%22%20viewBox=%220%200%2016%2016%22%3E" +
+	"%3Crect%20width=%2216%22%20height=%2216%22%20rx=%223%22%20fill=%22%231f5fa8%22/%3E" +
+	"%3Cpath%20d=%22M4%203v10M12%203v10M4%208h8%22%20stroke=%22%23fff%22%20stroke-width=%222.4%22%20fill=%22none%22%20stroke-linecap=%22round%22/%3E%3C/svg%3E"
+
 // embedded returns the assets of this program.
 var embedded = sync.OnceValue(loadAssets)
 

@@ -45,7 +45,7 @@ func TestPagesBelowABase(t *testing.T) {
 		z := html.NewTokenizer(w.Body)
 		for z.Next() != html.ErrorToken {
 			for _, a := range z.Token().Attr {
-				if a.Key != "href" && a.Key != "action" && a.Key != "src" || strings.HasPrefix(a.Val, "#") {
+				if a.Key != "href" && a.Key != "action" && a.Key != "src" || isOfPage(a.Val) {
 					continue
 				}
 				if !strings.HasPrefix(a.Val, "/hammr/") {
@@ -163,3 +163,6 @@ func TestHeavyRequestsWait(t *testing.T) {
 		t.Errorf("one too many: %v", err)
 	}
 }
+
+// isOfPage reports whether a link needs no request: it leads to a place of the page, or is the icon.
+func isOfPage(link string) bool { return strings.HasPrefix(link, "#") || link == icon }

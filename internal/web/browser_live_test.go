@@ -194,7 +194,10 @@ func TestTimelineFollowsTheUser(t *testing.T) {
 	if !strings.HasPrefix(got, "r_000006_0 running on n3, ") || !strings.HasSuffix(got, ", so far") {
 		t.Errorf("under the pointer: %q", got)
 	}
-	largeJob(f)
+	large := newFake("nightly sort")
+	largeJob(large)
+	server = serveFake(t, large) // another one, since a server keeps what it knows of a job for a moment
+	signIn(tab, server)
 	open("/jobs/" + aJob + "/timeline")
 	const rows = `document.querySelector("#items .muted").textContent`
 	before := browsertest.Eval[string](tab, rows)

@@ -27,7 +27,10 @@ var templates = sync.OnceValue(parseTemplates)
 // parseTemplates parses the templates. A broken one is a mistake in the source, which every test
 // of the package finds.
 func parseTemplates() map[string]*template.Template {
-	shared := template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{"asset": embedded().urlOf}).
+	shared := template.Must(template.New("layout.html").Funcs(functions).Funcs(template.FuncMap{
+		"asset": embedded().urlOf,
+		"icon":  func() template.URL { return icon },
+	}).
 		ParseFS(files, "templates/layout.html", "templates/parts*.html"))
 	names, _ := fs.Glob(files, "templates/*.html") // the pattern is valid
 	all := make(map[string]*template.Template)

@@ -38,7 +38,7 @@ func (l leakChecked) Run() int {
 		goleak.IgnoreAnyFunction(cluster+"(*forwarder).accept"),
 		goleak.IgnoreAnyFunction(cluster+"(*forwarder).carry"),
 		goleak.IgnoreAnyFunction(cluster+"(*forwarder).carry.func1"),
-		goleak.IgnoreAnyFunction(cluster+"(*daemon).start.func1"),
+		goleak.IgnoreAnyFunction("github.com/hammr/hammr/internal/ops/launch.Start.func1"), // waits for a daemon
 		goleak.IgnoreAnyFunction("github.com/hammr/hammr/internal/kit/procfs.NewStarter.func1"),
 	)
 	if err != nil {
