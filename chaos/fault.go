@@ -204,7 +204,7 @@ func (t Trigger) String() string {
 	return fmt.Sprintf("when %s %s %d", t.Job, t.Event, t.N)
 }
 
-// check reports what is wrong with a trigger by itself.
+// check reports what is wrong with a trigger, without regard to its plan.
 func (t Trigger) check() error {
 	switch {
 	case t.Event == AtTime && (t.At < 0 || t.At > maxLimit):

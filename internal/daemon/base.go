@@ -30,7 +30,7 @@ type Base struct {
 	cfg *Common
 }
 
-// Init sets the settings of the daemon, and the defaults of those that are no settings.
+// Init keeps the configuration of the daemon, with a default Logger and Conf if it has none.
 func (b *Base) Init(c *Common) {
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	c.Conf = cmp.Or(c.Conf, conf.New())

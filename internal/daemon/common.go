@@ -55,7 +55,7 @@ func Load(c Config, from Sources) error {
 	return c.Validate()
 }
 
-// Base returns the receiver, for those who have a configuration that embeds it.
+// Base implements Config for the configurations that embed Common.
 func (c *Common) Base() *Common { return c }
 
 // Settings lists the settings that all daemons describe in the same words. perAddress is the default

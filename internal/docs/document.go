@@ -284,7 +284,7 @@ func (e *Entry) URL(query any) string {
 	return path + "?" + values.Encode()
 }
 
-// Configured is a query with settings: all parameters that are no fields of it.
+// Configured is a query that takes each parameter without a field of its own as a setting.
 type Configured interface {
 	Settings() map[string]string
 	// WithSettings returns the query with other settings.

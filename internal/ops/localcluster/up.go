@@ -114,7 +114,7 @@ func (c *Cluster) startAll(ctx context.Context) error {
 	masters, tasknodes := c.members()
 	publish := launch.Step{Start: func(context.Context) error { return c.publish() }}
 	err, left := launch.InOrder(ctx, c.step(masters), c.step(tasknodes), publish)
-	if err != nil && left == nil { // Down ends what is left
+	if err != nil && left == nil { // Down ends the daemons that still run
 		left = removeIfThere(filepath.Join(c.dir, startingFile))
 	}
 	return errors.Join(err, left)
