@@ -32,7 +32,7 @@ type attempt struct {
 	end       time.Time     // of the running task
 	remaining time.Duration // of the suspended task
 	rangeEnd  *taskproc.Position
-	fetched   int // outputs in the last Fetched that was sent
+	fetched   uint64 // revision of the outputs in the last Fetched that was sent
 }
 
 func (a *attempt) runs() bool { return !a.waits && !a.suspended }

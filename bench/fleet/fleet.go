@@ -21,6 +21,7 @@ type Fleet struct {
 	machines   []*machine
 	ledger     *Ledger
 	counts     counts
+	logs       decodedLogs
 	turnaround samples
 	connected  atomic.Int64
 	refused    atomic.Pointer[error] // the last error of a session

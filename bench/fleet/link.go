@@ -15,6 +15,7 @@ import (
 type traffic struct {
 	received, sent atomic.Int64 // bytes
 	delay          time.Duration
+	reporting      atomic.Pointer[conn] // the connection that has sent the last report
 
 	mu struct {
 		sync.Mutex
@@ -48,6 +49,18 @@ func (m *machine) dialer(i int) func(ctx context.Context, network, address strin
 type conn struct {
 	net.Conn
 	traffic *traffic
+	heard   atomic.Int64 // when bytes arrived last, ns since the epoch
+}
+
+// maxPing is more than what HTTP/2 sends at once on a connection without calls, in bytes.
+const maxPing = 64
+
+// heard returns when bytes arrived last on the connection of the session.
+func (t *traffic) heard() time.Time {
+	if c := t.reporting.Load(); c != nil {
+		return time.Unix(0, c.heard.Load())
+	}
+	return time.Now()
 }
 
 func (t *traffic) track(c net.Conn) net.Conn {
@@ -56,7 +69,7 @@ func (t *traffic) track(c net.Conn) net.Conn {
 	if t.mu.conns == nil {
 		t.mu.conns = make(map[net.Conn]bool)
 	}
-	tracked := &conn{c, t}
+	tracked := &conn{Conn: c, traffic: t}
 	t.mu.conns[tracked] = true
 	return tracked
 }
@@ -74,7 +87,8 @@ func (t *traffic) cut() {
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.traffic.received.Add(int64(n))
-	if n > 0 && c.traffic.delay > 0 {
+	if n > 0 {
+		c.heard.Store(time.Now().UnixNano())
 		time.Sleep(c.traffic.delay)
 	}
 	return n, err
@@ -82,6 +96,9 @@ func (c *conn) Read(p []byte) (int, error) {
 
 func (c *conn) Write(p []byte) (int, error) {
 	c.traffic.sent.Add(int64(len(p)))
+	if len(p) > maxPing {
+		c.traffic.reporting.Store(c)
+	}
 	if c.traffic.delay > 0 {
 		time.Sleep(c.traffic.delay)
 	}

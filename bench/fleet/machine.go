@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -39,7 +40,7 @@ type machine struct {
 
 	instance string
 	session  tasknode.Session // nil if there is none
-	absent   time.Time        // since when there is none; zero if there is one, or if the attempts are excused
+	unheard  time.Time        // when a master was last heard in the session that ended; zero if there is one, or if the attempts are excused
 	attempts map[string]*attempt
 	pending  tasknode.PendingProgress // of the attempts
 	unacked  map[string]*wire.Report
@@ -71,7 +72,7 @@ func (f *Fleet) newMachine(i int) (*machine, error) {
 	// Machines must not report all at the same moment.
 	phase := f.cfg.Heartbeat * time.Duration(i) / time.Duration(f.cfg.Machines)
 	now := time.Now()
-	m.beat, m.progress, m.absent = now.Add(phase), now.Add(phase/2), now
+	m.beat, m.progress, m.unheard = now.Add(phase), now.Add(phase/2), now
 	var err error
 	if m.server, err = net.Listen("tcp", net.JoinHostPort(addressOf(i).String(), "0")); err != nil {
 		return nil, err
@@ -86,18 +87,21 @@ func (f *Fleet) newMachine(i int) (*machine, error) {
 	return m, nil
 }
 
-// answer accepts and closes connections to the machine's address, as the kernel of a machine
-// does on which a shuffle server runs. A master that is refused there declares the tasknode dead
-// at once, and a machine that only lost its network does not refuse.
+// answer answers the masters' probes at the machine's address, as the shuffle server and the page
+// of a tasknode do. While the machine is away, its answer does not arrive. It must not refuse: a master
+// that is refused declares the tasknode dead at once.
 func (m *machine) answer(ctx context.Context) {
-	defer context.AfterFunc(ctx, func() { _ = m.server.Close() })()
-	for {
-		c, err := m.server.Accept()
-		if err != nil {
-			return // closed
-		}
-		_ = c.Close()
+	server := &http.Server{
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if time.Now().UnixNano() < m.away.Load() {
+				<-r.Context().Done()
+			}
+		}),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ReadTimeout: m.fleet.cfg.Expiry,
 	}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	_ = server.Serve(m.server) // it ends with ctx
 }
 
 // run is the loop. It ends with ctx.
@@ -176,7 +180,7 @@ func (m *machine) hello() *wire.Report {
 	answer := make(chan *wire.Report, 1)
 	m.inbox.Put(func() {
 		answer <- &wire.Report{Machine: m.name, Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{
-			Address: m.address, MapSlots: int32(m.fleet.cfg.MapSlots), ReduceSlots: int32(m.fleet.cfg.ReduceSlots),
+			Address: m.address, Http: m.address, MapSlots: int32(m.fleet.cfg.MapSlots), ReduceSlots: int32(m.fleet.cfg.ReduceSlots),
 			Hosts: []string{m.name}, Instance: m.instance, Rack: m.rack, Clock: time.Now().UnixMilli(), JobVersion: taskproc.JobVersion,
 			Attempts: append(slices.Collect(maps.Keys(m.attempts)), slices.Collect(maps.Keys(m.unacked))...),
 			Jobs:     slices.Collect(maps.Keys(m.jobs)), Retained: slices.Collect(maps.Keys(m.retained)),
@@ -200,13 +204,13 @@ func (m *machine) serve(ctx context.Context, session tasknode.Session) error {
 	m.fleet.connected.Add(1)
 	defer m.fleet.connected.Add(-1)
 	m.inbox.Put(func() {
-		m.session, m.absent = session, time.Time{}
+		m.session, m.unheard = session, time.Time{}
 		m.pending.ResendAll()
 		for _, r := range m.unacked {
 			m.send(r)
 		}
 	})
-	defer m.inbox.Put(func() { m.session, m.absent = nil, time.Now() })
+	defer m.inbox.Put(func() { m.session, m.unheard = nil, m.traffic.heard() })
 	for {
 		orders, err := session.Receive(ctx)
 		if err != nil {
@@ -256,15 +260,16 @@ func (m *machine) leave(d time.Duration, crash bool) {
 	})
 }
 
-// excuseSilence excuses the attempts of a machine that had no session, or this process no CPU
+// excuseSilence excuses the attempts of a machine that heard no master, or this process had no CPU
 // time, for half the expiry. The other half is for messages that were lost before. On a
-// loaded computer that happens without a fault of the masters.
+// loaded computer that happens without a fault of the masters. It counts from the last bytes of a
+// master, and not from the end of the session: pings need seconds to notice that a connection is dead.
 func (m *machine) excuseSilence(now time.Time) {
 	limit := m.fleet.cfg.Expiry / 2
-	if now.Sub(m.beat) < limit && (m.absent.IsZero() || now.Sub(m.absent) < limit) {
+	if now.Sub(m.beat) < limit && (m.unheard.IsZero() || now.Sub(m.unheard) < limit) {
 		return
 	}
-	m.absent, m.beat = time.Time{}, now
+	m.unheard, m.beat = time.Time{}, now
 	m.fleet.counts.silences.Add(1)
 	m.excuseAll(false)
 }

@@ -2,8 +2,10 @@ package fleet
 
 import (
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hammr/hammr/cluster"
@@ -113,6 +115,7 @@ func (m *machine) removeJob(id string) {
 		delete(m.retained, name)
 	}
 	delete(m.jobs, id)
+	m.fleet.logs.remove(id)
 }
 
 // copyOutput answers with a copy of the output at once.
@@ -132,9 +135,71 @@ func (m *machine) copyOutput(o *wire.Order_CopyOutput) {
 // The fake keeps only which maps have finished, and counts what a tasknode would keep.
 type outputs struct {
 	revision uint64
-	bytes    int64            // of the messages that a tasknode would keep
-	node     map[string]int32 // number of the map, by attempt
-	fetched  []byte           // bit n%8 of byte n/8 is set if the output of map n is there
+	bytes    int64  // of the messages that a tasknode would keep
+	fetched  []byte // bit n%8 of byte n/8 is set if the output of map n is there
+}
+
+// decodedLogs are the logs of outputs of all jobs, decoded once for all machines: a thousand machines
+// that decode the same log in one process would take more CPU time than the masters.
+type decodedLogs struct {
+	mu struct {
+		sync.Mutex
+		jobs map[string]*decodedLog
+	}
+}
+
+type decodedLog struct {
+	nodes map[string]int32 // number of the map, by attempt
+	parts map[partKey]*part
+}
+
+type partKey struct {
+	edge int32
+	hash uint64 // of the packed part
+}
+
+// part has the numbers of the maps whose outputs a part of the log adds and revokes.
+type part struct{ added, revoked []int32 }
+
+// decode returns a part of the log of a job.
+func (d *decodedLogs) decode(o *wire.Order_Outputs) (*part, error) {
+	key := partKey{o.Edge, xxhash.Sum64(o.Packed)}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	log := d.mu.jobs[o.JobId]
+	if log == nil {
+		log = &decodedLog{nodes: make(map[string]int32), parts: make(map[partKey]*part)}
+		if d.mu.jobs == nil {
+			d.mu.jobs = make(map[string]*decodedLog)
+		}
+		d.mu.jobs[o.JobId] = log
+	}
+	if p := log.parts[key]; p != nil {
+		return p, nil
+	}
+	added, revoked, err := taskproc.UnpackOutputs(o.Edge, o.Packed)
+	if err != nil {
+		return nil, err
+	}
+	p := new(part)
+	for _, out := range added {
+		log.nodes[out.Attempt] = out.Task
+		p.added = append(p.added, out.Task)
+	}
+	for _, attempt := range revoked {
+		if n, known := log.nodes[attempt]; known {
+			p.revoked = append(p.revoked, n)
+		}
+	}
+	log.parts[key] = p
+	return p, nil
+}
+
+// remove forgets the log of a job.
+func (d *decodedLogs) remove(job string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.mu.jobs, job)
 }
 
 // mapOutputs describes the output of a map of a job with reduces.
@@ -153,7 +218,7 @@ func (a *attempt) mapOutputs() []*taskproc.MapOutput {
 func (m *machine) addOutputs(o *wire.Order_Outputs) {
 	j := m.job(o.JobId)
 	w := &j.outputs
-	added, revoked, err := taskproc.UnpackOutputs(o.Edge, o.Packed)
+	p, err := m.fleet.logs.decode(o)
 	if err != nil {
 		m.fleet.ledger.violated("%s: list of outputs: %v", m.name, err)
 		return
@@ -162,23 +227,21 @@ func (m *machine) addOutputs(o *wire.Order_Outputs) {
 		return
 	}
 	if o.Revision == 0 {
-		*w = outputs{node: make(map[string]int32)}
+		*w = outputs{}
 	}
 	m.fleet.counts.outputBytes.Add(int64(proto.Size(o)))
 	w.revision, w.bytes = o.Next, w.bytes+int64(proto.Size(o))
 	m.fleet.retainedBytes(w.bytes)
-	for _, attempt := range revoked {
-		if n, known := w.node[attempt]; known {
+	for _, n := range p.revoked {
+		if int(n/8) < len(w.fetched) {
 			w.fetched[n/8] &^= 1 << (n % 8)
-			delete(w.node, attempt)
 		}
 	}
-	for _, out := range added {
-		w.node[out.Attempt] = out.Task
-		if missing := int(out.Task/8) + 1 - len(w.fetched); missing > 0 {
+	for _, n := range p.added {
+		if missing := int(n/8) + 1 - len(w.fetched); missing > 0 {
 			w.fetched = append(w.fetched, make([]byte, missing)...)
 		}
-		w.fetched[out.Task/8] |= 1 << (out.Task % 8)
+		w.fetched[n/8] |= 1 << (n % 8)
 	}
 	if j.complete = o.Complete; j.complete {
 		m.startWaiting(o.JobId)
@@ -188,9 +251,9 @@ func (m *machine) addOutputs(o *wire.Order_Outputs) {
 // newlyFetched returns what a reduce has fetched, if that has changed since its last report.
 func (a *attempt) newlyFetched() []*taskproc.Fetched {
 	w := &a.job.outputs
-	if a.fetched == len(w.node) {
+	if a.fetched == w.revision {
 		return nil
 	}
-	a.fetched = len(w.node)
+	a.fetched = w.revision
 	return []*taskproc.Fetched{{Nodes: slices.Clone(w.fetched)}}
 }
