@@ -49,16 +49,16 @@ func (m *machine) dialer(i int) func(ctx context.Context, network, address strin
 type conn struct {
 	net.Conn
 	traffic *traffic
-	heard   atomic.Int64 // when bytes arrived last, ns since the epoch
+	last    atomic.Int64 // when bytes arrived last, ns since the epoch
 }
 
 // maxPing is more than what HTTP/2 sends at once on a connection without calls, in bytes.
 const maxPing = 64
 
-// heard returns when bytes arrived last on the connection of the session.
-func (t *traffic) heard() time.Time {
+// lastReceived returns when bytes arrived last on the connection of the session.
+func (t *traffic) lastReceived() time.Time {
 	if c := t.reporting.Load(); c != nil {
-		return time.Unix(0, c.heard.Load())
+		return time.Unix(0, c.last.Load())
 	}
 	return time.Now()
 }
@@ -88,7 +88,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.traffic.received.Add(int64(n))
 	if n > 0 {
-		c.heard.Store(time.Now().UnixNano())
+		c.last.Store(time.Now().UnixNano())
 		time.Sleep(c.traffic.delay)
 	}
 	return n, err

@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/rpc/httpserver"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/tasknode"
@@ -40,7 +41,7 @@ type machine struct {
 
 	instance string
 	session  tasknode.Session // nil if there is none
-	unheard  time.Time        // when a master was last heard in the session that ended; zero if there is one, or if the attempts are excused
+	silentAt time.Time        // when bytes arrived last in the session that has ended; zero if there is one, or if the attempts are excused
 	attempts map[string]*attempt
 	pending  tasknode.PendingProgress // of the attempts
 	unacked  map[string]*wire.Report
@@ -72,7 +73,7 @@ func (f *Fleet) newMachine(i int) (*machine, error) {
 	// Machines must not report all at the same moment.
 	phase := f.cfg.Heartbeat * time.Duration(i) / time.Duration(f.cfg.Machines)
 	now := time.Now()
-	m.beat, m.progress, m.unheard = now.Add(phase), now.Add(phase/2), now
+	m.beat, m.progress, m.silentAt = now.Add(phase), now.Add(phase/2), now
 	var err error
 	if m.server, err = net.Listen("tcp", net.JoinHostPort(addressOf(i).String(), "0")); err != nil {
 		return nil, err
@@ -91,15 +92,12 @@ func (f *Fleet) newMachine(i int) (*machine, error) {
 // of a tasknode do. While the machine is away, its answer does not arrive. It must not refuse: a master
 // that is refused declares the tasknode dead at once.
 func (m *machine) answer(ctx context.Context) {
-	server := &http.Server{
-		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			if time.Now().UnixNano() < m.away.Load() {
-				<-r.Context().Done()
-			}
-		}),
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ReadTimeout: m.fleet.cfg.Expiry,
-	}
+	server := httpserver.New(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if time.Now().UnixNano() < m.away.Load() {
+			<-r.Context().Done()
+		}
+	}), nil)
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	_ = server.Serve(m.server) // it ends with ctx
 }
@@ -204,13 +202,13 @@ func (m *machine) serve(ctx context.Context, session tasknode.Session) error {
 	m.fleet.connected.Add(1)
 	defer m.fleet.connected.Add(-1)
 	m.inbox.Put(func() {
-		m.session, m.unheard = session, time.Time{}
+		m.session, m.silentAt = session, time.Time{}
 		m.pending.ResendAll()
 		for _, r := range m.unacked {
 			m.send(r)
 		}
 	})
-	defer m.inbox.Put(func() { m.session, m.unheard = nil, m.traffic.heard() })
+	defer m.inbox.Put(func() { m.session, m.silentAt = nil, m.traffic.lastReceived() })
 	for {
 		orders, err := session.Receive(ctx)
 		if err != nil {
@@ -260,16 +258,16 @@ func (m *machine) leave(d time.Duration, crash bool) {
 	})
 }
 
-// excuseSilence excuses the attempts of a machine that heard no master, or this process had no CPU
+// excuseSilence excuses the attempts of a machine that received nothing, or this process had no CPU
 // time, for half the expiry. The other half is for messages that were lost before. On a
-// loaded computer that happens without a fault of the masters. It counts from the last bytes of a
-// master, and not from the end of the session: pings need seconds to notice that a connection is dead.
+// loaded computer that happens without a fault of the masters. It counts from the last bytes that
+// arrived, and not from the end of the session: pings need seconds to notice that a connection is dead.
 func (m *machine) excuseSilence(now time.Time) {
 	limit := m.fleet.cfg.Expiry / 2
-	if now.Sub(m.beat) < limit && (m.unheard.IsZero() || now.Sub(m.unheard) < limit) {
+	if now.Sub(m.beat) < limit && (m.silentAt.IsZero() || now.Sub(m.silentAt) < limit) {
 		return
 	}
-	m.unheard, m.beat = time.Time{}, now
+	m.silentAt, m.beat = time.Time{}, now
 	m.fleet.counts.silences.Add(1)
 	m.excuseAll(false)
 }
