@@ -49,16 +49,17 @@ func (m *machine) dialer(i int) func(ctx context.Context, network, address strin
 type conn struct {
 	net.Conn
 	traffic *traffic
-	last    atomic.Int64 // when bytes arrived last, ns since the epoch
+
+	arrived, reported atomic.Int64 // when bytes arrived, and when a report was sent last, ns since the epoch
 }
 
 // maxPing is more than what HTTP/2 sends at once on a connection without calls, in bytes.
 const maxPing = 64
 
-// lastReceived returns when bytes arrived last on the connection of the session.
-func (t *traffic) lastReceived() time.Time {
+// silentSince returns since when the connection of the session passes nothing in one of the two directions.
+func (t *traffic) silentSince() time.Time {
 	if c := t.reporting.Load(); c != nil {
-		return time.Unix(0, c.last.Load())
+		return time.Unix(0, min(c.arrived.Load(), c.reported.Load()))
 	}
 	return time.Now()
 }
@@ -88,7 +89,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.traffic.received.Add(int64(n))
 	if n > 0 {
-		c.last.Store(time.Now().UnixNano())
+		c.arrived.Store(time.Now().UnixNano())
 		time.Sleep(c.traffic.delay)
 	}
 	return n, err
@@ -96,13 +97,15 @@ func (c *conn) Read(p []byte) (int, error) {
 
 func (c *conn) Write(p []byte) (int, error) {
 	c.traffic.sent.Add(int64(len(p)))
-	if len(p) > maxPing {
-		c.traffic.reporting.Store(c)
-	}
 	if c.traffic.delay > 0 {
 		time.Sleep(c.traffic.delay)
 	}
-	return c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	if err == nil && n > maxPing {
+		c.reported.Store(time.Now().UnixNano())
+		c.traffic.reporting.Store(c)
+	}
+	return n, err
 }
 
 func (c *conn) Close() error {

@@ -41,7 +41,8 @@ type machine struct {
 
 	instance string
 	session  tasknode.Session // nil if there is none
-	silentAt time.Time        // when bytes arrived last in the session that has ended; zero if there is one, or if the attempts are excused
+	silentAt time.Time        // when the last session became silent; unused while there is one
+	excused  time.Time        // when the attempts were excused last because of silence
 	attempts map[string]*attempt
 	pending  tasknode.PendingProgress // of the attempts
 	unacked  map[string]*wire.Report
@@ -202,13 +203,16 @@ func (m *machine) serve(ctx context.Context, session tasknode.Session) error {
 	m.fleet.connected.Add(1)
 	defer m.fleet.connected.Add(-1)
 	m.inbox.Put(func() {
-		m.session, m.silentAt = session, time.Time{}
+		m.session = session
 		m.pending.ResendAll()
 		for _, r := range m.unacked {
 			m.send(r)
 		}
 	})
-	defer m.inbox.Put(func() { m.session, m.silentAt = nil, m.traffic.lastReceived() })
+	defer func() {
+		silent := m.traffic.silentSince()
+		m.inbox.Put(func() { m.session, m.silentAt = nil, silent })
+	}()
 	for {
 		orders, err := session.Receive(ctx)
 		if err != nil {
@@ -247,7 +251,7 @@ func (m *machine) leave(d time.Duration, crash bool) {
 			m.excuseAll(d < m.fleet.cfg.Expiry/2)
 		}
 		if crash {
-			m.session, m.instance = nil, rand.Text()
+			m.session, m.silentAt, m.instance = nil, time.Now(), rand.Text()
 			m.freed = [2][]time.Time{}
 			for name := range m.attempts {
 				m.pending.Drop(name)
@@ -258,16 +262,22 @@ func (m *machine) leave(d time.Duration, crash bool) {
 	})
 }
 
-// excuseSilence excuses the attempts of a machine that received nothing, or this process had no CPU
+// excuseSilence excuses the attempts of a machine that received nothing, sent no report, or got no CPU
 // time, for half the expiry. The other half is for messages that were lost before. On a
-// loaded computer that happens without a fault of the masters. It counts from the last bytes that
-// arrived, and not from the end of the session: pings need seconds to notice that a connection is dead.
+// loaded computer that happens without a fault of the masters. A session that breaks was silent before:
+// pings need seconds to notice that a connection is dead.
 func (m *machine) excuseSilence(now time.Time) {
-	limit := m.fleet.cfg.Expiry / 2
-	if now.Sub(m.beat) < limit && (m.silentAt.IsZero() || now.Sub(m.silentAt) < limit) {
+	silent := m.silentAt
+	if m.session != nil {
+		silent = m.traffic.silentSince()
+	}
+	if m.beat.Before(silent) {
+		silent = m.beat
+	}
+	if limit := m.fleet.cfg.Expiry / 2; now.Sub(silent) < limit || now.Sub(m.excused) < limit {
 		return
 	}
-	m.silentAt, m.beat = time.Time{}, now
+	m.excused = now
 	m.fleet.counts.silences.Add(1)
 	m.excuseAll(false)
 }
