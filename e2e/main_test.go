@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	if gateAddress() != "" {
 		mr.Main(gatedProgram())
 	}
-	if make := programs[os.Getenv(programEnv)]; make != nil {
-		mr.Main(make())
+	if name := os.Getenv(programEnv); name != "" {
+		mr.Main(programs[name]())
 	}
 	os.Exit(testMain(m))
 }

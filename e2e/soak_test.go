@@ -103,7 +103,7 @@ func TestSoakGroup(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	self, err := os.Executable()
 	must(t, err)
-	r := start(t, command{program: self, args: []string{in, out}, env: []string{programEnv + "=obeys"}, limit: time.Hour}).wait(t)
+	r := start(t, command{program: self, args: []string{in, out}, env: []string{programEnv + "=fails"}, limit: time.Hour}).wait(t)
 	r.want(t, 0)
 	wantSame(t, parts(t, out, 1), fmt.Appendf(nil, "line\t%d\n", lines))
 	wantSmall(t, r, size)
