@@ -128,7 +128,7 @@ func TestKilledProgramLeavesNothingWhole(t *testing.T) {
 func connect(t *testing.T, c *minihdfs.Cluster) *hdfs.FS {
 	t.Helper()
 	fsys, err := hdfs.New(t.Context(), hdfs.Config{
-		Addresses: []string{c.RPC()}, HTTPAddresses: []string{c.HTTP()}, User: "tester",
+		Addresses: []string{c.RPC()}, User: "tester",
 		Replication: 1, BlockSize: blockSize,
 	})
 	must(t, err)

@@ -62,8 +62,6 @@ func nameServiceConf(t *testing.T, c *minihdfs.Cluster) string {
 		{"dfs.ha.namenodes.ns1", "a,b"},
 		{"dfs.namenode.rpc-address.ns1.a", strings.TrimPrefix(c.URI(), "hdfs://")},
 		{"dfs.namenode.rpc-address.ns1.b", "127.0.0.1:9"},
-		{"dfs.namenode.http-address.ns1.a", c.HTTP()},
-		{"dfs.namenode.http-address.ns1.b", "127.0.0.1:9"},
 	} {
 		fmt.Fprintf(&site, "<property><name>%s</name><value>%s</value></property>\n", p[0], p[1])
 	}

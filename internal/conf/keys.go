@@ -22,8 +22,6 @@ var declared = []Key{
 	key("hadoop.security.authentication", Class, "simple", "how to log in to HDFS").oneOf("simple", "kerberos"),
 	key("dfs.namenode.kerberos.principal", String, "", "the NameNode's Kerberos principal, as nn/_HOST@REALM"),
 	key("dfs.data.transfer.protection", List, "", "protections of blocks on the network, best first: authentication, integrity or privacy; the first that Hammr knows is used"),
-	key("dfs.web.authentication.kerberos.principal", String, "HTTP/_HOST", "the NameNode's Kerberos principal for WebHDFS, as HTTP/_HOST@REALM"),
-	key("hammr.hdfs.webhdfs.ca.file", String, "", "file of PEM certificates that sign those of NameNodes with https:// addresses; empty: the system's"),
 	key("hammr.hdfs.keytab", String, "", "file with the keys of hammr.hdfs.principal; without it, kinit's ticket cache is used"),
 	key("hammr.hdfs.principal", String, "", "user@REALM to log in to HDFS as"),
 	key("hammr.hdfs.retry.timeout", Duration, "60s", "time for which an HDFS call is retried while a NameNode restarts"),

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
-	"net/url"
 	"path"
-	"strings"
-)
 
-// concatBytes bounds the total length of the names in one CONCAT request, because they are part
-// of its URL.
-const concatBytes = 16 << 10
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/hammr/hammr/storage/hdfs/pipeline"
+)
 
 // part is one file of a concatenation.
 type part struct {
@@ -22,8 +19,8 @@ type part struct {
 	blockSize int64
 }
 
-// Concat implements storage.FS with WebHDFS CONCAT, which moves blocks between files within
-// the NameNode. CONCAT requires that the sources are in the target's directory and that
+// Concat implements storage.FS by the call concat, which moves blocks between files within
+// the NameNode. It requires that the sources are in the target's directory and that
 // their blocks are no larger than the target's. A missing target is created by appending to
 // the first source and renaming it, so that it appears atomically.
 func (f *FS) Concat(ctx context.Context, target string, sources []string) error {
@@ -70,7 +67,7 @@ func (f *FS) part(ctx context.Context, name string) (part, error) {
 	return part{name, int64(status.GetLength()), int64(status.GetBlocksize())}, nil
 }
 
-// split separates empty files, which CONCAT rejects, from the others. Both keep their order.
+// split separates empty files, which the NameNode rejects, from the others. Both keep their order.
 func split(parts []part) (full, empty []part) {
 	for _, p := range parts {
 		if p.size > 0 {
@@ -104,12 +101,10 @@ func (f *FS) append(ctx context.Context, target string, head part, full, empty [
 	if err := f.checkConcat(target, head, full); err != nil {
 		return err
 	}
-	for len(full) > 0 {
-		n := batch(full)
-		if err := f.concatBatch(ctx, &head, full[:n]); err != nil {
+	if len(full) > 0 {
+		if err := f.concat(ctx, head, full); err != nil {
 			return err
 		}
-		full = full[n:]
 	}
 	for _, p := range empty {
 		if err := f.Remove(ctx, p.name, false); err != nil {
@@ -129,8 +124,6 @@ func (f *FS) checkConcat(target string, head part, full []part) error {
 			why = "it is in another directory"
 		case p.blockSize > head.blockSize:
 			why = fmt.Sprintf("its block size %d is above %d", p.blockSize, head.blockSize)
-		case strings.Contains(p.name, ","):
-			why = "its name has a comma"
 		default:
 			continue
 		}
@@ -140,51 +133,27 @@ func (f *FS) checkConcat(target string, head part, full []part) error {
 	return nil
 }
 
-// batch returns how many of the parts fit into one request, at least one.
-func batch(parts []part) int {
-	bytes := 0
-	for i, p := range parts {
-		if bytes += len(url.QueryEscape(p.name)) + 3; bytes > concatBytes && i > 0 {
-			return i
-		}
-	}
-	return len(parts)
-}
-
-// concatBatch concatenates the parts in one request. If the answer is lost, or says that a
-// source does not exist, the length of the target shows whether the request took effect. If
-// WebHDFS cannot be reached, nothing has changed.
-func (f *FS) concatBatch(ctx context.Context, head *part, parts []part) error {
-	want := head.size
-	names := make([]string, len(parts))
-	for i, p := range parts {
+// concat concatenates the parts in one call. If an answer was lost, a later try fails because the
+// sources do not exist any more. The length of the target shows whether a try took effect.
+func (f *FS) concat(ctx context.Context, head part, parts []part) error {
+	want, request := head.size, &pipeline.ConcatRequest{Target: &head.name}
+	for _, p := range parts {
 		want += p.size
-		names[i] = p.name
+		request.Sources = append(request.Sources, p.name)
 	}
-	query := url.Values{"op": {"CONCAT"}, "sources": {strings.Join(names, ",")}}
-	for try := 0; ; try++ {
-		err := f.web.call(ctx, http.MethodPost, head.name, query, nil)
-		now, statErr := f.part(ctx, head.name)
-		if statErr != nil {
-			return errors.Join(f.explain("concat", head.name, err), statErr)
-		}
-		if now.size == want && !f.exists(ctx, names[0]) {
-			head.size = want
-			return nil
-		}
-		if err == nil {
-			return f.explain("concat", head.name, fmt.Errorf("%d bytes after the join, not %d", now.size, want))
-		}
-		if !errors.Is(err, errUnreachable) {
-			return f.explain("concat", head.name, err)
-		}
-		if try == 2 {
-			return fmt.Errorf("hdfs: concat %s: %w: %w", f.URI()+head.name, err, errors.ErrUnsupported)
-		}
-		if err := pause(ctx, try+2); err != nil {
-			return f.explain("concat", head.name, err)
-		}
+	failed := f.do(ctx, f.reads, "concat", head.name, func(c *session, _ int) error {
+		return execute(c.Client, "concat", request, new(emptypb.Empty))
+	})
+	now, err := f.part(ctx, head.name)
+	switch {
+	case err != nil:
+		return errors.Join(failed, err)
+	case now.size == want && !f.exists(ctx, parts[0].name):
+		return nil
+	case failed != nil:
+		return failed
 	}
+	return f.explain("concat", head.name, fmt.Errorf("%d bytes after the join, not %d", now.size, want))
 }
 
 // exists reports whether a file may exist. It returns false only if the error says that the

@@ -2,7 +2,6 @@ package hdfs
 
 import (
 	"cmp"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,9 +21,6 @@ type Config struct {
 	// Addresses are the host:port of the NameNodes' RPC endpoints; the default port is 8020.
 	// Several addresses are the members of one HA pair. Required.
 	Addresses []string
-	// HTTPAddresses are the host:port of the NameNodes' WebHDFS endpoints, prefixed by
-	// "https://" for TLS. Default port 9870 of the hosts in Addresses.
-	HTTPAddresses []string
 	// URI names the cluster in paths and errors. Default "hdfs://" and the first address.
 	URI string
 	// User is the user name if Kerberos is off. Default $HADOOP_USER_NAME, else the user of
@@ -32,11 +28,6 @@ type Config struct {
 	User string
 	// Kerberos is nil if the cluster does not use it.
 	Kerberos *Kerberos
-	// WebPrincipal is the Kerberos principal of the NameNodes for WebHDFS. _HOST in it stands for
-	// the host of the address, and a realm is left out. Default "HTTP/_HOST".
-	WebPrincipal string
-	// WebRoots are the certificates that sign those of https:// addresses. Default: the system's.
-	WebRoots *x509.CertPool
 	// DataTransferProtection is "" or one of Protections, with the meaning of
 	// dfs.data.transfer.protection.
 	DataTransferProtection string
@@ -95,27 +86,17 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Hadoop's default ports of the NameNode.
-const (
-	defaultRPCPort  = "8020"
-	defaultHTTPPort = "9870"
-)
+// defaultRPCPort is Hadoop's default port of the NameNode.
+const defaultRPCPort = "8020"
 
 // EnsureDefaults sets zero fields to their defaults. It also adds the default port to
-// addresses without a port, and derives the WebHDFS addresses from the addresses of the
-// NameNodes.
+// addresses without a port.
 func (c *Config) EnsureDefaults() {
 	addresses := make([]string, len(c.Addresses))
 	for i, a := range c.Addresses {
 		addresses[i] = withPort(a, defaultRPCPort)
 	}
 	c.Addresses = addresses
-	if len(c.HTTPAddresses) == 0 {
-		for _, a := range addresses {
-			host, _, _ := net.SplitHostPort(a)
-			c.HTTPAddresses = append(c.HTTPAddresses, net.JoinHostPort(host, defaultHTTPPort))
-		}
-	}
 	if c.URI == "" && len(addresses) > 0 {
 		c.URI = "hdfs://" + addresses[0]
 	}

@@ -25,9 +25,6 @@ func TestConfigDefaults(t *testing.T) {
 	if got := strings.Join(c.Addresses, " "); got != "a:8020 b:9000 [::1]:8020" {
 		t.Error("addresses", got)
 	}
-	if got := strings.Join(c.HTTPAddresses, " "); got != "a:9870 b:9870 [::1]:9870" {
-		t.Error("HTTP addresses", got)
-	}
 	if c.URI != "hdfs://a:8020" || c.User != "alice" {
 		t.Error("URI and user", c.URI, c.User)
 	}
@@ -93,14 +90,12 @@ func TestOutagesAreMarked(t *testing.T) {
 		{remoteError(retriableException), true},
 		{remoteError(recoveryInProgress), true},
 		{remoteError(beingCreated), true},
-		{&webError{Class: safeModeException}, true},
 		{namedError{"java.io.IOException", "File /f could only be written to 0 of the 1 minReplication nodes. There are 0 datanode(s) running"}, true},
 
 		{&fs.PathError{Op: "open", Path: "/f", Err: fs.ErrNotExist}, false},
 		{&fs.PathError{Op: "create", Path: "/f", Err: fs.ErrPermission}, false},
 		{remoteError("org.apache.hadoop.hdfs.protocol.DSQuotaExceededException"), false},
 		{remoteError("org.apache.hadoop.hdfs.protocol.NSQuotaExceededException"), false},
-		{&webError{Class: "org.apache.hadoop.security.AccessControlException"}, false},
 		{fmt.Errorf("block: %w", storage.ErrCorrupt), false},
 		{&fs.PathError{Op: "write", Path: "/spool", Err: syscall.ENOSPC}, false},
 		{&fs.PathError{Op: "read", Path: "/spool", Err: syscall.EIO}, false},

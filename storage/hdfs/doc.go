@@ -7,8 +7,7 @@
 //		 FS ──────► pool of clients ──► guarded connection ──► NameNode
 //		  │               │
 //		  │               └───────────► guarded connection ──► DataNodes, to read
-//		  ├─► file_writer.go ─────────► package pipeline ────► DataNodes, to write
-//		  └─► webhdfs.go (block locations, CONCAT) ──────────► NameNode, HTTP
+//		  └─► file_writer.go ─────────► package pipeline ────► DataNodes, to write
 //
 //	  - Every operation on a connection has a deadline, and a connection that
 //	    missed one is closed. No call waits forever for a suspended daemon, and

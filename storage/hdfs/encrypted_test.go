@@ -27,7 +27,7 @@ func TestEncryptedWrite(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { must(t, c.Close()) })
 	wantRefused(t, net.JoinHostPort(c.Host(0), "9866"))
-	fsys, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{c.RPC()}, HTTPAddresses: []string{c.HTTP()}, User: "tester"})
+	fsys, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{c.RPC()}, User: "tester"})
 	must(t, err)
 	create(t, fsys, "/encrypted", storagetest.Pattern(5<<20/2+1), storage.CreateOptions{Replication: 1})
 	must(t, fsys.Close())

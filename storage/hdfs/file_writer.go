@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/hammr/hammr/storage/hdfs/pipeline"
 )
@@ -144,7 +145,7 @@ func (w *fileWriter) abandonBlock() error {
 	request := &pipeline.AbandonBlockRequest{
 		Block: w.current.GetBlock(), Src: &w.path, Holder: proto.String(w.session.Name()), FileId: w.id,
 	}
-	if err := w.call("abandonBlock", request, &pipeline.AbandonBlockResponse{}); err != nil {
+	if err := w.call("abandonBlock", request, new(emptypb.Empty)); err != nil {
 		return err
 	}
 	w.current = nil

@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,9 +27,8 @@ type FS struct {
 	cfg      Config
 	log      *slog.Logger
 	user     string
-	reads    *pool // metadata and reading
-	writes   *pool // writers
-	web      *webHDFS
+	reads    *pool       // metadata and reading
+	writes   *pool       // writers
 	kerberos *krb.Client // nil if Kerberos is off
 	defaults hdfs.ServerDefaults
 	suspects suspects
@@ -38,7 +36,6 @@ type FS struct {
 	quit     chan struct{}            // Close closes it
 	reached  atomic.Bool              // the cluster has answered once
 	systems  atomic.Pointer[[]string] // addresses of the NameNodes, for Identify; nil before the first call
-	noHosts  sync.Once                // the warning that blocks have no hosts
 	ahead    syncutil.Group           // the read-ahead goroutines
 }
 
@@ -73,7 +70,6 @@ func New(ctx context.Context, cfg Config) (*FS, error) {
 	options.DatanodeDialFunc = f.cfg.dialDataNode()
 	f.reads = newPool(options, cfg.Connections, cfg.IdleTimeout)
 	f.writes = newPool(options, cfg.Connections, cfg.IdleTimeout)
-	f.web = newWebHDFS(&f.cfg, f.kerberos)
 	err := f.do(ctx, f.reads, "connect to", "", func(c *session, _ int) (err error) {
 		f.defaults, err = c.ServerDefaults()
 		return err
@@ -91,7 +87,6 @@ func (f *FS) Close() error {
 	f.reads.close()
 	f.writes.close()
 	f.ahead.Close()
-	f.web.close()
 	if f.kerberos != nil {
 		f.kerberos.Destroy()
 	}

@@ -56,7 +56,6 @@ func connect(t testing.TB, change func(*minihdfs.Cluster, *hdfs.Config)) (*minih
 	c := minihdfs.ForTest(t)
 	cfg := hdfs.Config{
 		Addresses:       []string{c.RPC()},
-		HTTPAddresses:   []string{c.HTTP()},
 		User:            "tester",
 		NameNodeTimeout: 4 * time.Second,
 		DataNodeTimeout: time.Second,
@@ -175,7 +174,7 @@ func TestCloseWhileStreamsEnd(t *testing.T) {
 	name := newDir(t, fsys) + "/f"
 	create(t, fsys, name, storagetest.Pattern(3<<20), storage.CreateOptions{Replication: 1})
 	for range 20 {
-		short, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{c.RPC()}, HTTPAddresses: []string{c.HTTP()}, User: "tester"})
+		short, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{c.RPC()}, User: "tester"})
 		must(t, err)
 		var f storage.File
 		for i := range 4 {

@@ -14,7 +14,7 @@ import (
 )
 
 // Kerberos configures credentials. With a Keytab, Principal logs in; otherwise the ticket
-// cache of kinit is used.
+// cache of kinit is used: the file $KRB5CCNAME, else /tmp/krb5cc_UID.
 type Kerberos struct {
 	// ServicePrincipal is dfs.namenode.kerberos.principal, such as "nn/_HOST@REALM". The
 	// part after @ is ignored. Required.
@@ -24,9 +24,6 @@ type Kerberos struct {
 	// Keytab is a key file. It requires Principal, "user@REALM".
 	Keytab    string
 	Principal string
-	// CCache is a ticket cache in a file. Default $KRB5CCNAME, else
-	// /tmp/krb5cc_UID.
-	CCache string
 }
 
 // validate reports missing fields. Otherwise the first connection would fail with a less
@@ -60,7 +57,7 @@ func (k *Kerberos) login() (*client.Client, error) {
 	if k.Keytab != "" {
 		return k.loginKeytab(conf)
 	}
-	cache := cmp.Or(k.CCache, os.Getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid()))
+	cache := cmp.Or(os.Getenv("KRB5CCNAME"), fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid()))
 	cache = strings.TrimPrefix(cache, "FILE:")
 	tickets, err := credentials.LoadCCache(cache)
 	if err != nil {

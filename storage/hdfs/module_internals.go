@@ -55,8 +55,8 @@ func fieldsOfModule() (block, stream []int) {
 	return b.Index, s.Index
 }
 
-// The module's writer cannot leave out a DataNode that failed. So this package writes blocks
-// itself, and needs the module's connection to the NameNode and its authentication of
+// The module's writer cannot leave out a DataNode that failed, and the module neither locates nor
+// concatenates files. So this package does that itself, and needs the module's connection to the NameNode and its authentication of
 // DataNodes. The module exports neither. The unsafe pointers stand for types of the module
 // that this package cannot name.
 //

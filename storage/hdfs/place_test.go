@@ -1,10 +1,8 @@
 package hdfs_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -24,7 +22,6 @@ func TestBlocksHaveHosts(t *testing.T) {
 	for i := range 3 {
 		c, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) {
 			cfg.LocalAddress, cfg.PenaltyTimeout = c.Host(i), time.Millisecond
-			cfg.NameNodeTimeout = time.Minute // the first question to WebHDFS takes long
 		})
 		name := newDir(t, fsys) + "/with space & 100%+ü"
 		data := storagetest.Pattern(10<<20 + 9)
@@ -62,35 +59,6 @@ func TestLocalCopyIsRead(t *testing.T) {
 			t.Errorf("the local DataNode %d sent %d of %d bytes", i, sent, len(data))
 		}
 	}
-}
-
-// TestWithoutWebHDFS checks that blocks have no hosts, that one warning is logged, and that
-// Concat is unsupported.
-func TestWithoutWebHDFS(t *testing.T) {
-	var log bytes.Buffer
-	_, fsys := connect(t, func(c *minihdfs.Cluster, cfg *hdfs.Config) {
-		cfg.HTTPAddresses = []string{c.Host(0) + ":1"}
-		cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	})
-	dir := newDir(t, fsys)
-	data := storagetest.Pattern(1_000_001)
-	create(t, fsys, dir+"/f", data, storage.CreateOptions{BlockSize: 512 << 10, Replication: 1})
-	for range 2 {
-		blocks, err := fsys.Blocks(t.Context(), dir+"/f", 0, 1<<60)
-		must(t, err)
-		if len(blocks) != 2 || len(blocks[0].Hosts) != 0 {
-			t.Errorf("blocks %v", blocks)
-		}
-	}
-	if n := strings.Count(log.String(), "no block locations"); n != 1 {
-		t.Errorf("%d warnings: %s", n, &log)
-	}
-	create(t, fsys, dir+"/g", data, storage.CreateOptions{BlockSize: 512 << 10, Replication: 1})
-	if err := fsys.Concat(t.Context(), dir+"/f", []string{dir + "/g"}); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("concat: %v", err)
-	}
-	wantData(t, fsys, dir+"/f", data)
-	wantData(t, fsys, dir+"/g", data)
 }
 
 // TestConcatPieces concatenates pieces of various sizes, some empty, to an existing, an
@@ -141,7 +109,7 @@ func TestConcatRefuses(t *testing.T) {
 	wantData(t, fsys, dir+"/f", data)
 }
 
-// TestManySources uses more names than fit into one request.
+// TestManySources concatenates files with long names.
 func TestManySources(t *testing.T) {
 	_, fsys := connect(t, nil)
 	dir := newDir(t, fsys) + "/" + strings.Repeat("long", 50)

@@ -147,15 +147,12 @@ func judge(err error) verdict {
 	return reconnect
 }
 
-// exception returns the class and the message of an exception of the NameNode, by RPC or
-// WebHDFS; "" for other errors.
+// exception returns the class and the message of an exception of the NameNode; "" for other
+// errors.
 func exception(err error) (class, message string) {
 	var remote hdfs.Error
 	if errors.As(err, &remote) {
 		return remote.Exception(), remote.Message()
-	}
-	if web, ok := errors.AsType[*webError](err); ok {
-		return web.Class, web.Message
 	}
 	return "", ""
 }

@@ -11,10 +11,8 @@ package fsconf
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -95,24 +93,18 @@ func CreateOptions(c *conf.Conf) storage.CreateOptions {
 }
 
 // openHDFS opens an HDFS file system. authority is the authority of its name: host:port of a
-// NameNode, or the name of a service whose NameNodes the configuration lists. Each NameNode
-// has an address for RPC and may have one for WebHDFS.
+// NameNode, or the name of a service whose NameNodes the configuration lists.
 func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.Logger, connect time.Duration) (storage.FS, error) {
-	nodes, err := c.NameNodes(authority)
-	if err != nil {
-		return nil, err
-	}
-	roots, err := webRoots(c.String("hammr.hdfs.webhdfs.ca.file"))
+	addresses, err := c.NameNodes(authority)
 	if err != nil {
 		return nil, err
 	}
 	o := CreateOptions(c)
-	cfg := hdfs.Config{
+	fs, err := hdfs.New(ctx, hdfs.Config{
+		Addresses:              addresses,
 		URI:                    "hdfs://" + authority,
 		UseDatanodeHostname:    c.Bool(conf.UseDatanodeHostname),
 		DataTransferProtection: protection(c.Strings("dfs.data.transfer.protection")),
-		WebPrincipal:           c.String("dfs.web.authentication.kerberos.principal"),
-		WebRoots:               roots,
 		Replication:            o.Replication,
 		BlockSize:              o.BlockSize,
 		LocalAddress:           c.String(conf.HDFSLocalAddress),
@@ -123,14 +115,7 @@ func openHDFS(ctx context.Context, c *conf.Conf, authority string, logger *slog.
 		ProbeTimeout:           c.Duration(conf.HDFSProbeTimeout),
 		Kerberos:               kerberos(c),
 		Logger:                 logger,
-	}
-	for _, n := range nodes {
-		cfg.Addresses = append(cfg.Addresses, n.RPC)
-		if n.HTTP != "" {
-			cfg.HTTPAddresses = append(cfg.HTTPAddresses, n.HTTP)
-		}
-	}
-	fs, err := hdfs.New(ctx, cfg)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("hdfs://%s: %w", authority, err)
 	}
@@ -159,20 +144,4 @@ func protection(list []string) string {
 		}
 	}
 	return strings.Join(list, ",")
-}
-
-// webRoots reads the certificates of a file; nil, the system's, if name is "".
-func webRoots(name string) (*x509.CertPool, error) {
-	if name == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("hammr.hdfs.webhdfs.ca.file: %w", err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("hammr.hdfs.webhdfs.ca.file: %s: no certificate in PEM; name the file of the CA that signed the NameNodes' certificates", name)
-	}
-	return roots, nil
 }

@@ -66,19 +66,19 @@ func stagings(t *Target) (all []string) {
 
 // checkNameNodes connects to each NameNode of an HDFS. Of several, one is enough.
 func checkNameNodes(ctx context.Context, c *conf.Conf, authority string) (found []Finding) {
-	nodes, err := c.NameNodes(authority)
+	addresses, err := c.NameNodes(authority)
 	if err != nil {
 		return []Finding{fault("correct "+conf.DefaultFS+" or hdfs-site.xml", "hdfs://%s: %s", authority, oneLine(err))}
 	}
 	answering := 0
-	for _, n := range nodes {
-		took, err := connect(ctx, n.RPC)
+	for _, address := range addresses {
+		took, err := connect(ctx, address)
 		if err != nil {
-			found = append(found, fault("start the NameNode, or correct its address or the firewall", "hdfs://%s: NameNode %s: %s", authority, n.RPC, oneLine(err)))
+			found = append(found, fault("start the NameNode, or correct its address or the firewall", "hdfs://%s: NameNode %s: %s", authority, address, oneLine(err)))
 			continue
 		}
 		answering++
-		found = append(found, ok("hdfs://%s: NameNode %s accepts connections after %v", authority, n.RPC, took))
+		found = append(found, ok("hdfs://%s: NameNode %s accepts connections after %v", authority, address, took))
 	}
 	for i := range found {
 		if answering > 0 && found[i].State == Fault {
