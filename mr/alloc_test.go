@@ -3,7 +3,6 @@ package mr
 import (
 	"fmt"
 	"iter"
-	"strings"
 	"testing"
 )
 
@@ -58,16 +57,5 @@ func TestReducersMakeNoGarbage(t *testing.T) {
 		if n := testing.AllocsPerRun(100, reduce); n != 0 {
 			t.Errorf("%s: %v allocations a group", name, n)
 		}
-	}
-}
-
-func BenchmarkReducers(b *testing.B) {
-	for name, reduce := range reducersWithoutGarbage() {
-		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				reduce()
-			}
-		})
 	}
 }

@@ -179,25 +179,3 @@ func TestReadingRowsAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a row, sum %d", n, sum)
 	}
 }
-
-// BenchmarkRows reads rows, and compares with reading the lines alone.
-func BenchmarkRows(b *testing.B) {
-	const line = "customer-17\t-17000\t4\t2.5\ttrue\n"
-	content := strings.Repeat(line, 100_000)
-	for _, decode := range []bool{false, true} {
-		b.Run(map[bool]string{false: "lines", true: "rows"}[decode], func(b *testing.B) {
-			b.SetBytes(int64(len(content)))
-			for b.Loop() {
-				r := openRows(b, content)
-				for r.Next() {
-					if decode {
-						r.Record()
-					} else {
-						r.fileReader.Record()
-					}
-				}
-				r.Close()
-			}
-		})
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -171,31 +170,5 @@ func TestNoBrakeNoGarbage(t *testing.T) {
 	var b *throttle
 	if n := testing.AllocsPerRun(100, func() { _ = b.record() }); n != 0 {
 		t.Errorf("%v allocations a record", n)
-	}
-}
-
-// manyLines is a job that spends most of its time in the record loop.
-var manyLines = MapOnly("many-lines", Numbers("many.lines"),
-	MapFunc(func(*Task, int64, struct{}, Emitter[int64, struct{}]) error { return nil }), NullOutput[int64, struct{}]())
-
-// groupsOnly is a job that reduces one group for each number.
-var groupsOnly = New("groups-only", Numbers("many.lines"),
-	IdentityMapper[int64, struct{}](),
-	ReduceFunc(func(*Task, int64, iter.Seq[struct{}], Emitter[int64, struct{}]) error { return nil }), NullOutput[int64, struct{}]())
-
-// BenchmarkRecordLoop measures the cost of one record in a map, and of one group in a reduce
-// including its sort.
-func BenchmarkRecordLoop(b *testing.B) {
-	for name, job := range map[string]Runnable{"map": manyLines, "reduce": groupsOnly} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			program := &Program{Name: "loop", Jobs: []Runnable{job}, Run: func(ctx context.Context, d *Driver) error {
-				return d.Run(ctx, job, JobRun{Set: map[string]string{"many.lines": fmt.Sprint(b.N), conf.JobMaps: "1"}})
-			}}
-			var log bytes.Buffer
-			if code := Run(b.Context(), program, []string{"--workers", "1"}, &log, &log); code != ExitDone {
-				b.Fatal(log.String())
-			}
-		})
 	}
 }

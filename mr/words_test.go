@@ -36,18 +36,3 @@ func TestWordsStopsWhenAsked(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
-
-func BenchmarkWords(b *testing.B) {
-	line := bytes.Repeat([]byte("the quick brown fox of internationalisation jumps "), 20)
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	for b.Loop() {
-		n := 0
-		for w := range Words(line) {
-			n += len(w)
-		}
-		if n == 0 {
-			b.Fatal("no words")
-		}
-	}
-}

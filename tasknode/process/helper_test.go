@@ -41,7 +41,7 @@ func newLauncher(t testing.TB, cfg Config) *Launcher {
 	}
 	// The race detector has programs wait for a second at their end.
 	cfg.Environ = append(cfg.Environ, "GORACE=atexit_sleep_ms=0")
-	cfg.TaskVariables = append(cfg.TaskVariables, roleEnv, bareEnv)
+	cfg.TaskVariables = append(cfg.TaskVariables, roleEnv)
 	l, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package hashtable
 
 import (
 	"bytes"
+	"encoding/binary"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,11 @@ import (
 
 // record is one record that a test adds.
 type record struct{ key, value string }
+
+// keyOf returns the i-th of a sequence of distinct keys. It uses the memory of buf.
+func keyOf(buf []byte, i int) []byte {
+	return binary.BigEndian.AppendUint64(buf[:0], uint64(i)*0x9e3779b97f4a7c15)
+}
 
 // twin is the dumb twin of a Table: a Go map.
 type twin map[string][]string

@@ -120,20 +120,3 @@ func TestFilesOfTheStandardLibrary(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkReader decodes blocks with the cores of -cpu, and none ahead.
-func BenchmarkReader(b *testing.B) {
-	data := words(4_000_000)
-	file := pack(b, data, 9)
-	for _, ahead := range []int{1, maxAhead} {
-		b.Run(fmt.Sprintf("ahead=%d", ahead), func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := unpack("f", bytes.NewReader(file), 0, ahead); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

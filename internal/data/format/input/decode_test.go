@@ -172,34 +172,3 @@ func TestPanicOfADecoderIsAnError(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// BenchmarkDecode reads compressed files in the caller's goroutine and ahead of it. With
-// -cpu 1 it shows what reading ahead costs when no core is idle.
-func BenchmarkDecode(b *testing.B) {
-	for _, extension := range []string{".gz", ".zst"} {
-		plain, file := packed(b, extension, 8<<20)
-		o := putAs(b, "/f"+extension, file)
-		for _, ahead := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/ahead=%v", extension[1:], ahead), func(b *testing.B) {
-				b.SetBytes(int64(len(plain)))
-				b.ReportAllocs()
-				buf := make([]byte, 64<<10)
-				for b.Loop() {
-					s, err := OpenRaw(context.Background(), o, 0)
-					if err != nil {
-						b.Fatal(err)
-					}
-					z := compress.NewReader("f"+extension, s.Reader)
-					s.Reader = z
-					if ahead {
-						s.decodeAhead("f", z)
-					}
-					if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, s.Reader, buf); err != nil {
-						b.Fatal(err)
-					}
-					_ = s.Close()
-				}
-			})
-		}
-	}
-}
