@@ -1,96 +1,59 @@
 package keys
 
 import (
-	"encoding/binary"
+	"fmt"
 	"math"
+	"unsafe"
 )
 
-// Sign bits of IEEE 754. Negative numbers sort in reverse, so all their bits are flipped;
-// for any other number only the sign bit is flipped:
+// Float encodes a float type in its width, big-endian, in the order
+// -Inf < … < -0 < +0 < … < +Inf < NaN. The zeros -0 and +0 are two keys, and each keeps its sign.
+// All NaNs are one key, decoded as math.NaN().
+//
+// Negative numbers sort in reverse in IEEE 754, so all their bits are flipped; for any other number
+// only the sign bit is flipped. As float64:
 //
 //	-2  C0000000…  ──►  3FFFFFFF…
 //	-1  BFF00000…  ──►  400FFFFF…
 //	 1  3FF00000…  ──►  BFF00000…
 //	 2  40000000…  ──►  C0000000…
-const (
-	sign32 = 1 << 31
-	sign64 = 1 << 63
-)
-
-// Float64 encodes float64 in 8 bytes in the order -Inf < … < -0 < +0 < … < +Inf < NaN. The
-// zeros -0 and +0 are two keys, and each keeps its sign. All NaNs are one key, decoded as
-// math.NaN().
-type Float64 struct{}
+type Float[T float32 | float64] struct{}
 
 // Append encodes all NaNs alike; they sort last.
-func (Float64) Append(dst []byte, v float64) []byte {
+func (c Float[T]) Append(dst []byte, v T) []byte {
 	if v != v {
-		v = math.NaN()
+		v = T(math.NaN())
 	}
-	bits := math.Float64bits(v)
-	if bits&sign64 != 0 {
-		return binary.BigEndian.AppendUint64(dst, ^bits)
+	bits := toBits(v)
+	if bits&c.sign() != 0 {
+		return appendUint(dst, ^bits, c.size())
 	}
-	return binary.BigEndian.AppendUint64(dst, bits|sign64)
+	return appendUint(dst, bits|c.sign(), c.size())
 }
 
 // Decode reverses Append: if the sign bit of the code is not set, all bits were flipped.
-func (Float64) Decode(src []byte) (float64, error) {
-	if len(src) != 8 {
-		return 0, malformed("a float64", len(src))
+func (c Float[T]) Decode(src []byte) (v T, err error) {
+	if len(src) != c.size() {
+		return 0, malformed(fmt.Sprintf("a float%d", 8*c.size()), len(src))
 	}
-	bits := binary.BigEndian.Uint64(src)
-	if bits&sign64 == 0 {
-		return math.Float64frombits(^bits), nil
+	bits := readUint(src)
+	if bits&c.sign() == 0 {
+		return fromBits[T](^bits), nil
 	}
-	return math.Float64frombits(bits &^ sign64), nil
+	return fromBits[T](bits &^ c.sign()), nil
 }
 
-func (c Float64) AppendPart(dst []byte, v float64) []byte { return c.Append(dst, v) }
+func (c Float[T]) AppendPart(dst []byte, v T) []byte { return c.Append(dst, v) }
 
-// DecodePart decodes 8 bytes: the part form is the top-level form.
-func (c Float64) DecodePart(src []byte) (v float64, rest []byte, err error) {
-	return fixedPart(src, 8, c.Decode)
+// DecodePart decodes as many bytes as T has: the part form is the top-level form.
+func (c Float[T]) DecodePart(src []byte) (v T, rest []byte, err error) {
+	return fixedPart(src, c.size(), c.Decode)
 }
 
-func (Float64) partLen(src []byte, _ byte) (int, error) { return fixedPartLen(src, 8) }
+func (c Float[T]) partLen(src []byte, _ byte) (int, error) { return fixedPartLen(src, c.size()) }
 
-func (Float64) size() int { return 8 }
+// size returns the width of T in bytes.
+func (Float[T]) size() int { return int(unsafe.Sizeof(T(0))) }
 
-// Float32 encodes float32 in 4 bytes, in the order of Float64.
-type Float32 struct{}
-
-// Append encodes all NaNs alike; they sort last.
-func (Float32) Append(dst []byte, v float32) []byte {
-	if v != v {
-		v = float32(math.NaN())
-	}
-	bits := math.Float32bits(v)
-	if bits&sign32 != 0 {
-		return binary.BigEndian.AppendUint32(dst, ^bits)
-	}
-	return binary.BigEndian.AppendUint32(dst, bits|sign32)
-}
-
-// Decode reverses Append: if the sign bit of the code is not set, all bits were flipped.
-func (Float32) Decode(src []byte) (float32, error) {
-	if len(src) != 4 {
-		return 0, malformed("a float32", len(src))
-	}
-	bits := binary.BigEndian.Uint32(src)
-	if bits&sign32 == 0 {
-		return math.Float32frombits(^bits), nil
-	}
-	return math.Float32frombits(bits &^ sign32), nil
-}
-
-func (c Float32) AppendPart(dst []byte, v float32) []byte { return c.Append(dst, v) }
-
-// DecodePart decodes 4 bytes: the part form is the top-level form.
-func (c Float32) DecodePart(src []byte) (v float32, rest []byte, err error) {
-	return fixedPart(src, 4, c.Decode)
-}
-
-func (Float32) partLen(src []byte, _ byte) (int, error) { return fixedPartLen(src, 4) }
-
-func (Float32) size() int { return 4 }
+// sign returns the sign bit of T.
+func (c Float[T]) sign() uint64 { return 1 << (8*c.size() - 1) }

@@ -20,8 +20,8 @@ func TestDocumentedBytes(t *testing.T) {
 		{Signed[int32]{}.Append(nil, -1), []byte{0x7F, 0xFF, 0xFF, 0xFF}},
 		{Signed[int]{}.Append(nil, 1), []byte{0x80, 0, 0, 0, 0, 0, 0, 1}},
 		{Unsigned[uint16]{}.Append(nil, 258), []byte{1, 2}},
-		{Float64{}.Append(nil, 1), []byte{0xBF, 0xF0, 0, 0, 0, 0, 0, 0}},
-		{Float64{}.Append(nil, math.Inf(-1)), []byte{0x00, 0x0F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}},
+		{Float[float64]{}.Append(nil, 1), []byte{0xBF, 0xF0, 0, 0, 0, 0, 0, 0}},
+		{Float[float64]{}.Append(nil, math.Inf(-1)), []byte{0x00, 0x0F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}},
 		{Bool{}.Append(nil, true), []byte{1}},
 		{Time{}.Append(nil, time.Unix(1, 2)), []byte{0x80, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2}},
 		{PairOf[string, string](String{}, String{}).Append(nil, Pair[string, string]{"a", "b"}), []byte("a\x00\x01b")},
@@ -172,25 +172,4 @@ func TestNoAllocations(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-}
-
-func BenchmarkAppend(b *testing.B) {
-	buf := make([]byte, 0, 256)
-	ints, _ := OrderedFor[int64]()
-	texts, _ := OrderedFor[string]()
-	b.Run("int64", func(b *testing.B) {
-		for i := range b.N {
-			ints.Append(buf, int64(i))
-		}
-	})
-	b.Run("string", func(b *testing.B) {
-		for range b.N {
-			texts.Append(buf, "some words")
-		}
-	})
-	b.Run("string part", func(b *testing.B) {
-		for range b.N {
-			texts.AppendPart(buf, "some words")
-		}
-	})
 }

@@ -104,9 +104,9 @@ func underlying(t reflect.Type) basic {
 	case reflect.Bool:
 		return number(Bool{})
 	case reflect.Float32:
-		return number(Float32{})
+		return number(Float[float32]{})
 	case reflect.Float64:
-		return number(Float64{})
+		return number(Float[float64]{})
 	case reflect.Struct:
 		switch t {
 		case reflect.TypeFor[time.Time]():

@@ -171,12 +171,12 @@ func TestFloatsKeepTheirOrder(t *testing.T) {
 		math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, math.MaxFloat64, -math.MaxFloat64, 1, -1,
 	})
 	gen := rapid.OneOf(special, rapid.Float64(), rapid.Map(rapid.Uint64(), math.Float64frombits))
-	t.Run("float64", func(t *testing.T) { checkAll(t, law[float64]{Float64{}, gen, compareFloats}) })
+	t.Run("float64", func(t *testing.T) { checkAll(t, law[float64]{Float[float64]{}, gen, compareFloats}) })
 
 	gen32 := rapid.OneOf(rapid.Map(special, func(v float64) float32 { return float32(v) }),
 		rapid.Float32(), rapid.Map(rapid.Uint32(), math.Float32frombits))
 	compare32 := func(a, b float32) int { return compareFloats(float64(a), float64(b)) }
-	t.Run("float32", func(t *testing.T) { checkAll(t, law[float32]{Float32{}, gen32, compare32}) })
+	t.Run("float32", func(t *testing.T) { checkAll(t, law[float32]{Float[float32]{}, gen32, compare32}) })
 }
 
 func TestTimesKeepTheirOrder(t *testing.T) {

@@ -59,7 +59,7 @@ func (Time) Decode(src []byte) (time.Time, error) {
 	if nanos >= uint32(time.Second) {
 		return time.Time{}, malformed("a time with more than a second of nanoseconds", len(src))
 	}
-	return time.Unix(int64(readUint(src[:8])^sign64), int64(nanos)).UTC(), nil
+	return time.Unix(int64(readUint(src[:8])^(1<<63)), int64(nanos)).UTC(), nil
 }
 
 func (c Time) AppendPart(dst []byte, v time.Time) []byte { return c.Append(dst, v) }
