@@ -66,17 +66,7 @@ func FuzzStderr(f *testing.F) {
 	})
 }
 
-func FuzzGroupAndResident(f *testing.F) {
-	f.Add([]byte("12 (a) b) S 1 12 12 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 5 4096 77 18446744073709551615"))
-	f.Add([]byte(")"))
-	f.Fuzz(func(_ *testing.T, stat []byte) { groupAndResident(stat) })
-}
-
 func TestMemoryIsReadFromProc(t *testing.T) {
-	group, bytes := groupAndResident([]byte("12 (a) b) S 1 34 12 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 5 4096 77 18446744073709551615"))
-	if group != 34 || bytes != 77*pageBytes {
-		t.Errorf("group %d, %d bytes", group, bytes)
-	}
 	child := exec.Command("sleep", "1000")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)

@@ -1,12 +1,10 @@
 package process
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"strconv"
 	"sync"
 	"time"
+
+	"github.com/hammr/hammr/internal/kit/procfs"
 )
 
 // Memory is sampled at these intervals. A sample reads one small file for each task's
@@ -90,61 +88,18 @@ func (w *memoryWatcher) sample(scan bool) {
 	}
 }
 
-// pageBytes is the unit of resident memory in /proc.
-var pageBytes = int64(os.Getpagesize())
-
 // residentOf returns the resident bytes of a process, 0 if it has exited.
 func residentOf(pid int) int64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0
-	}
-	fields := bytes.Fields(data)
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, err := strconv.ParseInt(string(fields[1]), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * pageBytes
+	p, _ := procfs.Find(pid) // the zero value then
+	return p.RSSBytes
 }
 
 // residentByGroup returns the resident bytes of each process group. A page that several
 // processes share counts once for each of them.
 func residentByGroup() map[int]int64 {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // an error leaves the names that were read
 	groups := make(map[int]int64)
-	for _, name := range names {
-		if name[0] < '0' || name[0] > '9' {
-			continue
-		}
-		if data, err := os.ReadFile("/proc/" + name + "/stat"); err == nil {
-			group, resident := groupAndResident(data)
-			groups[group] += resident
-		}
+	for _, p := range procfs.All() {
+		groups[p.Group] += p.RSSBytes
 	}
 	return groups
-}
-
-// groupAndResident parses a process's stat line in /proc. The line has the pid, the name in
-// parentheses, which may contain any character, and then fields. Of the fields after the
-// name, the third is the group and the 22nd is the number of resident pages. It returns the
-// group and the resident bytes, or 0, 0 for any other text.
-func groupAndResident(stat []byte) (group int, bytesResident int64) {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 22 {
-		return 0, 0
-	}
-	group, groupErr := strconv.Atoi(string(fields[2]))
-	pages, pagesErr := strconv.ParseInt(string(fields[21]), 10, 64)
-	if groupErr != nil || pagesErr != nil {
-		return 0, 0
-	}
-	return group, pages * pageBytes
 }

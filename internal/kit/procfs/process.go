@@ -16,6 +16,7 @@ const ClockTick = 10 * time.Millisecond
 // Process is what the kernel reports of a process. CPU times have a resolution of ClockTick.
 type Process struct {
 	PID, Parent int
+	Group       int           // id of its process group
 	Started     string        // as StartTime returns it
 	CPU         time.Duration // of the process
 	Children    time.Duration // CPU time of its children that have ended
@@ -63,8 +64,8 @@ func Field(file, name string) string {
 // parseStat parses a process's stat line in /proc. The name may contain blanks and brackets. A
 // process exists until its last thread has ended, because its files and ports are open until then.
 //
-//	pid (name) state ppid … utime stime cutime cstime … threads … start … rss
-//	           0     1      11    12    13     14       17        19      21
+//	pid (name) state ppid group … utime stime cutime cstime … threads … start … rss
+//	           0     1    2       11    12    13     14       17        19      21
 func parseStat(stat []byte) (p Process, ok bool) {
 	end := bytes.LastIndexByte(stat, ')')
 	fields := bytes.Fields(stat[end+1:])
@@ -78,7 +79,10 @@ func parseStat(stat []byte) (p Process, ok bool) {
 		ok = ok && err == nil
 		return n
 	}
-	p = Process{PID: int(number(before)), Parent: int(number(fields[1])), RSSBytes: number(fields[21]) * int64(os.Getpagesize())}
+	p = Process{
+		PID: int(number(before)), Parent: int(number(fields[1])), Group: int(number(fields[2])),
+		RSSBytes: number(fields[21]) * int64(os.Getpagesize()),
+	}
 	p.CPU = time.Duration(number(fields[11])+number(fields[12])) * ClockTick
 	p.Children = time.Duration(number(fields[13])+number(fields[14])) * ClockTick
 	if state := string(fields[0]); state != "X" && (state != "Z" || string(fields[17]) != "1") {
