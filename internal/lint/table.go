@@ -123,7 +123,7 @@ var importTable = []row{
 	{"internal/conf", []string{"internal/kit/login"}},
 	{"internal/kit/interrupt", nil},
 	{"internal/kit/login", nil},
-	{"internal/conf/counter", nil},
+	{"internal/conf/counter", []string{"internal/kit/meminfo"}},
 	{"internal/kit/failpoint", []string{"internal/kit/syncutil"}},
 	{"internal/logs/joblog", []string{"storage"}},
 	{"internal/kit/meminfo", nil},

@@ -1,14 +1,14 @@
 package counter
 
 import (
-	"bufio"
 	"bytes"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/kit/meminfo"
 )
 
 // systemUsage reads CPU time from getrusage and memory from procfs.
@@ -18,30 +18,11 @@ func systemUsage() usage {
 	if unix.Getrusage(unix.RUSAGE_SELF, &r) == nil {
 		u.cpu = time.Duration(r.Utime.Nano() + r.Stime.Nano())
 	}
-	f, err := os.Open("/proc/self/status")
-	if err != nil {
-		return u // without procfs, memory stays unknown
-	}
-	defer f.Close()
-	fields := map[string]*int64{
-		"VmRSS": &u.rss, "VmSize": &u.virtual, "VmHWM": &u.peakRSS, "VmPeak": &u.peakVirtual,
-	}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		name, rest, _ := strings.Cut(lines.Text(), ":")
-		if field := fields[name]; field != nil {
-			*field = parseKilobytes(rest)
-		}
-	}
+	text, _ := os.ReadFile("/proc/self/status") // without procfs, memory stays unknown
+	status := string(text)
+	u.rss, u.virtual = meminfo.Field(status, "VmRSS"), meminfo.Field(status, "VmSize")
+	u.peakRSS, u.peakVirtual = meminfo.Field(status, "VmHWM"), meminfo.Field(status, "VmPeak")
 	return u
-}
-
-// parseKilobytes reads "  1234 kB" as bytes.
-func parseKilobytes(s string) int64 {
-	n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(s, "kB")), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n * 1024
 }
 
 // ResidentBytes returns the size of this process in memory; 0 if it is unknown.

@@ -36,7 +36,7 @@ func available(proc, cgroups string) int64 {
 	return max(free, 0)
 }
 
-// Field returns a field of the text of /proc/meminfo in bytes; 0 if it has none.
+// Field returns a field in kB of a text like that of /proc/meminfo, in bytes; 0 if it has none.
 func Field(text, field string) int64 {
 	for line := range strings.Lines(text) {
 		name, rest, _ := strings.Cut(line, ":")
