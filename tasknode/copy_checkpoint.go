@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hammr/hammr/internal/kit/failpoint"
@@ -31,8 +29,7 @@ func isUnusable(err error) bool {
 	return checkpoint.IsUnusable(err) && !later && !errors.Is(err, context.Canceled)
 }
 
-// copyCheckpoint copies the files that a checkpoint names, as far as they are still needed.
-// It writes a checkpoint that names the copies.
+// copyCheckpoint copies a checkpoint, and the files that it names as far as they are still needed.
 //
 // A checkpoint names files of its attempt, such as fetched segments. These are copied too.
 func (t *outputCopy) copyCheckpoint(ctx context.Context, f *transfer.Fetcher) (*wire.Report, error) {
@@ -44,21 +41,11 @@ func (t *outputCopy) copyCheckpoint(ctx context.Context, f *transfer.Fetcher) (*
 		return nil, fmt.Errorf("checkpoint %s on %s: %w", here.Path, here.Address, err)
 	}
 	files := checkpoint.Copier{Source: there, Dir: filepath.Join(t.dir, "moved"), Create: t.create, Retry: t.patience}
-	if body, err = files.Copy(ctx, body); err != nil {
-		return nil, fmt.Errorf("files of checkpoint %s on %s: %w", here.Path, here.Address, err)
-	}
-	encoded, err := checkpoint.Encode(body)
+	copied, err := files.CopyCheckpoint(ctx, body, filepath.Join(t.dir, "checkpoint"))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("copy of checkpoint %s on %s: %w", here.Path, here.Address, err)
 	}
-	here.Path, here.Address = filepath.Join(t.dir, "checkpoint"), ""
-	here.Bytes, here.Checksum = int64(len(encoded)), xxhash.Sum64(encoded)
-	if err := failpoint.Disk(ctx, "write", here.Path); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(here.Path, encoded, 0o600); err != nil {
-		return nil, err
-	}
+	here.Path, here.Address, here.Bytes, here.Checksum = copied.Path, "", copied.Bytes, copied.Checksum
 	return &wire.Report{AttemptId: t.order.AttemptId, Report: &wire.Report_Checkpointed{Checkpointed: &taskproc.Checkpointed{Checkpoint: here}}}, nil
 }
 

@@ -3,11 +3,8 @@ package task
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/hammr/hammr/internal/kit/failpoint"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
@@ -106,24 +103,19 @@ func (g *groupRun) checkpoint() (*taskproc.FromTask, error) {
 // writeCheckpoint writes body into the attempt's directory, and a copy of it where the job
 // asks for one. It returns the attempt's last message.
 func (g *groupRun) writeCheckpoint(body *taskproc.CheckpointBody) (*taskproc.FromTask, error) {
-	encoded, err := checkpoint.Encode(body)
-	if err == nil {
-		err = failpoint.Hit(failpoint.TaskCheckpoint)
-	}
-	if err != nil {
+	if err := failpoint.Hit(failpoint.TaskCheckpoint); err != nil {
 		return nil, &unwrittenError{err}
 	}
-	path := g.Attempt.LocalFile("checkpoint")
-	err = storage.WriteFile(g.Attempt.ctx, g.Attempt.Local, path, storage.CreateOptions{}, func(w io.Writer) error {
-		_, err := w.Write(encoded)
-		return err
-	})
+	create := func(path string) (storage.Writer, error) {
+		return g.Attempt.Local.Create(g.Attempt.ctx, path, storage.CreateOptions{})
+	}
+	file, err := checkpoint.Write(create, g.Attempt.LocalFile("checkpoint"), body)
 	if err != nil {
 		return nil, &unwrittenError{err}
 	}
 	return &taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
 		Checkpoint: &taskproc.Checkpoint{
-			Path: path, Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded),
+			Path: file.Path, Bytes: file.Bytes, Checksum: file.Checksum,
 			Attempt: g.Attempt.Start.AttemptId, JobId: g.Attempt.Start.JobId, Task: g.Attempt.Start.Task,
 			Copy: g.copyCheckpoint(body),
 		},

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/task/checkpoint"
@@ -121,8 +119,7 @@ func (g *groupRun) copyCheckpoint(body *taskproc.CheckpointBody) *taskproc.Check
 }
 
 // copyTo copies the checkpoint with this body into the directory checkpoints/ATTEMPT of an
-// output directory, and describes the copy for the master. Its file is written last, so that
-// a copy that has a checkpoint file is complete.
+// output directory, and describes the copy for the master.
 func (a *Attempt) copyTo(body *taskproc.CheckpointBody, outputDir string) (*taskproc.Checkpoint_Copy, error) {
 	fsys, dir, err := a.Resolve(a.ctx, outputDir)
 	if err != nil {
@@ -131,22 +128,9 @@ func (a *Attempt) copyTo(body *taskproc.CheckpointBody, outputDir string) (*task
 	dir += "/checkpoints/" + a.Start.AttemptId
 	c := a.copyInto(fsys, dir, checkpoint.FSFiles{FS: a.Local})
 	c.FullName = func(path string) string { return storage.Name(fsys, path) }
-	if body, err = c.Copy(a.ctx, body); err != nil {
-		return nil, err
-	}
-	encoded, err := checkpoint.Encode(body)
+	copied, err := c.CopyCheckpoint(a.ctx, body, dir+"/checkpoint")
 	if err != nil {
 		return nil, err
 	}
-	w, err := a.create(fsys, dir+"/checkpoint")
-	if err != nil {
-		return nil, err
-	}
-	_, err = w.Write(encoded)
-	if err := storage.Finish(w, err); err != nil {
-		return nil, err
-	}
-	return &taskproc.Checkpoint_Copy{
-		Path: storage.Name(fsys, dir+"/checkpoint"), Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded),
-	}, nil
+	return &taskproc.Checkpoint_Copy{Path: copied.Path, Bytes: copied.Bytes, Checksum: copied.Checksum}, nil
 }

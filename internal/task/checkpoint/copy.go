@@ -40,6 +40,18 @@ func (c *Copier) Copy(ctx context.Context, body *taskproc.CheckpointBody) (*task
 	return copied, nil
 }
 
+// CopyCheckpoint copies the files that a checkpoint with this body names, and then writes one that
+// names the copies to path. So a copy that has a checkpoint file is complete.
+func (c *Copier) CopyCheckpoint(ctx context.Context, body *taskproc.CheckpointBody, path string) (FileRef, error) {
+	body, err := c.Copy(ctx, body)
+	if err != nil {
+		return FileRef{}, err
+	}
+	r, err := Write(c.Create, path, body)
+	r.Path = c.nameOf(path)
+	return r, err
+}
+
 // copyFilesOf copies the files of a Node, except those in the job's output.
 func (c *Copier) copyFilesOf(ctx context.Context, n *taskproc.NodeState) error {
 	for i, m := range n.Merge {

@@ -23,6 +23,20 @@ const maxLength = 1 << 30 // bytes
 // Encode returns a checkpoint file with the body. Equal bodies give equal bytes.
 func Encode(body *taskproc.CheckpointBody) ([]byte, error) { return file.Encode(body) }
 
+// Write writes a checkpoint file with the body.
+func Write(create func(path string) (storage.Writer, error), path string, body *taskproc.CheckpointBody) (FileRef, error) {
+	encoded, err := Encode(body)
+	if err != nil {
+		return FileRef{}, err
+	}
+	w, err := create(path)
+	if err != nil {
+		return FileRef{}, err
+	}
+	_, err = w.Write(encoded)
+	return FileRef{Path: path, Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded)}, storage.Finish(w, err)
+}
+
 // Decode verifies and decodes a checkpoint file. For an invalid file the error wraps
 // storage.ErrCorrupt. A file of another version is intact, so its error does not.
 func Decode(b []byte) (*taskproc.CheckpointBody, error) {
