@@ -32,9 +32,7 @@ func (m memoryChannels) Send(ctx context.Context, id transfer.ChannelID, _ strin
 	if err != nil {
 		return nil, err
 	}
-	// An attempt that ends breaks its streams, as a process does by its death.
-	stop := context.AfterFunc(ctx, func() { end.Abort(context.Cause(ctx)) })
-	return &memorySend{end, stop}, nil
+	return end, nil
 }
 
 // Receive implements Channels.
@@ -43,32 +41,7 @@ func (m memoryChannels) Receive(ctx context.Context, id transfer.ChannelID, _ st
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = end.Close() }) // which cannot fail
-	return &memoryReceive{end, stop}, nil
-}
-
-// memorySend is the writer's end. stop detaches it from the attempt's context.
-type memorySend struct {
-	*transfer.SendEnd
-	stop func() bool
-}
-
-// Close ends the stream. The end of the attempt does not break it any more.
-func (s *memorySend) Close() error {
-	s.stop()
-	return s.SendEnd.Close()
-}
-
-// memoryReceive is the reader's end. stop detaches it from the attempt's context.
-type memoryReceive struct {
-	*transfer.ReceiveEnd
-	stop func() bool
-}
-
-// Close ends reading. The end of the attempt does not break the stream any more.
-func (r *memoryReceive) Close() error {
-	r.stop()
-	return r.ReceiveEnd.Close()
+	return end, nil
 }
 
 // opening is one end of a stream that is being opened. All streams are opened at the start

@@ -51,33 +51,33 @@ type stream struct {
 }
 
 // Send waits for the reader of a stream. The caller must close the result, which ends the
-// stream.
+// stream. The end of ctx breaks it.
 func (r *Rendezvous) Send(ctx context.Context, id ChannelID, wait time.Duration) (*SendEnd, error) {
 	m, err := r.enter(id, func(m *stream) *bool { return &m.writer })
 	if err != nil {
 		return nil, err
 	}
-	end := &SendEnd{stream: m}
 	if err := m.await(ctx, wait); err != nil {
-		end.Abort(err)
+		m.leave(&m.writer, err)
 		return nil, err
 	}
-	return end, nil
+	return &SendEnd{m, context.AfterFunc(ctx, func() {
+		m.leave(&m.writer, fmt.Errorf("its writer has disconnected: %w", context.Cause(ctx)))
+	})}, nil
 }
 
 // Receive waits for the writer of a stream. Reading ends with io.EOF only after the writer's
-// Close. The caller must close the result.
+// Close. The caller must close the result. The end of ctx breaks the stream.
 func (r *Rendezvous) Receive(ctx context.Context, id ChannelID, wait time.Duration) (*ReceiveEnd, error) {
 	m, err := r.enter(id, func(m *stream) *bool { return &m.reader })
 	if err != nil {
 		return nil, err
 	}
-	end := &ReceiveEnd{stream: m}
 	if err := m.await(ctx, wait); err != nil {
-		end.Close()
+		m.leave(&m.reader, errReaderClosed)
 		return nil, err
 	}
-	return end, nil
+	return &ReceiveEnd{m, context.AfterFunc(ctx, func() { m.leave(&m.reader, errReaderClosed) })}, nil
 }
 
 // RemoveJob breaks the streams of a job, also those that wait for their other end.
@@ -138,13 +138,17 @@ func (m *stream) isJoined() bool {
 	}
 }
 
-// leave closes one end; the table forgets a stream without open ends.
-func (m *stream) leave(end *bool) {
+// leave closes one end, and breaks the stream for both unless it has ended; a cause of nil breaks
+// nothing. The table forgets a stream without open ends.
+func (m *stream) leave(end *bool, cause error) {
 	m.table.mu.Lock()
-	defer m.table.mu.Unlock()
 	*end = false
 	if !m.writer && !m.reader && m.table.mu.streams[m.id] == m {
 		delete(m.table.mu.streams, m.id)
+	}
+	m.table.mu.Unlock()
+	if cause != nil {
+		m.abort(cause)
 	}
 }
 
@@ -179,8 +183,11 @@ func (m *stream) cause(err error) error {
 	return context.Cause(m.ctx)
 }
 
-// SendEnd is the writer's end of a stream.
-type SendEnd struct{ *stream }
+// SendEnd is the writer's end of a stream. detach separates it from the context of Send.
+type SendEnd struct {
+	*stream
+	detach func() bool
+}
 
 // Write waits until the reader has taken b.
 func (e *SendEnd) Write(b []byte) (int, error) {
@@ -190,18 +197,22 @@ func (e *SendEnd) Write(b []byte) (int, error) {
 
 // Close ends the stream without an error, unless it is broken.
 func (e *SendEnd) Close() error {
-	e.leave(&e.writer)
+	e.detach()
+	e.leave(&e.writer, nil)
 	return e.out.Close()
 }
 
 // Abort breaks the stream. After Close it has no effect.
 func (e *SendEnd) Abort(cause error) {
-	e.leave(&e.writer)
-	e.abort(cause)
+	e.detach()
+	e.leave(&e.writer, cause)
 }
 
-// ReceiveEnd is the reader's end of a stream.
-type ReceiveEnd struct{ *stream }
+// ReceiveEnd is the reader's end of a stream. detach separates it from the context of Receive.
+type ReceiveEnd struct {
+	*stream
+	detach func() bool
+}
 
 // Read waits for bytes.
 func (e *ReceiveEnd) Read(b []byte) (int, error) {
@@ -211,8 +222,8 @@ func (e *ReceiveEnd) Read(b []byte) (int, error) {
 
 // Close breaks the stream, unless it has been read to its end.
 func (e *ReceiveEnd) Close() error {
-	e.leave(&e.reader)
-	e.abort(errReaderClosed)
+	e.detach()
+	e.leave(&e.reader, errReaderClosed)
 	return nil
 }
 

@@ -83,8 +83,6 @@ func (s *Server) serveReader(w *response, r *http.Request, id ChannelID, wait ti
 		return err
 	}
 	defer end.Close()
-	stop := context.AfterFunc(r.Context(), func() { end.abort(errReaderClosed) })
-	defer stop()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.WriteHeader(http.StatusOK)
 	_ = w.control.Flush() // shows the reader that its writer is connected; an error returns below
