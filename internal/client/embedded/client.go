@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,27 +18,16 @@ import (
 
 // localClient implements client.Client by direct calls to the engine's jobmaster.
 //
-// It has no retries: there is one master, and it leads as long as the engine runs.
+// It has no retries: there is one master, and it leads as long as the engine runs. The master
+// recognizes a submission that it knows.
 type localClient struct {
 	engine *Engine
 	mu     struct {
 		sync.Mutex
 		sequence uint64
-		jobs     map[submission]string // job ids of all submissions
-		ended    string                // why no more jobs are accepted, "" if jobs are accepted
+		jobs     []string // ids of all jobs; one that was submitted twice is there twice
+		ended    string   // why no more jobs are accepted, "" if jobs are accepted
 	}
-}
-
-// submission identifies a submission.
-type submission struct {
-	client   string
-	sequence uint64
-}
-
-func newLocalClient(e *Engine) *localClient {
-	c := &localClient{engine: e}
-	c.mu.jobs = make(map[submission]string)
-	return c
 }
 
 // stagingScheme begins the names of staging files. These files lie in the engine's
@@ -57,8 +45,8 @@ func (e *Engine) resolve(ctx context.Context, name string) (storage.FS, string, 
 // Submit implements client.Client.
 func (c *localClient) Submit(ctx context.Context, spec *wire.JobSpec, splits []*taskproc.Split) (string, error) {
 	spec = proto.CloneOf(spec)
-	if id, twice, err := c.register(spec); twice || err != nil {
-		return id, err
+	if err := c.register(spec); err != nil {
+		return "", err
 	}
 	if err := c.stage(spec, splits); err != nil {
 		return "", fmt.Errorf("staging file of the splits: %w", err)
@@ -67,29 +55,27 @@ func (c *localClient) Submit(ctx context.Context, spec *wire.JobSpec, splits []*
 	if err != nil {
 		return "", err
 	}
-	return id, c.record(ctx, submission{spec.ClientId, spec.Sequence}, id)
+	return id, c.record(ctx, id)
 }
 
-// register gives a submission its identity. If the submission is known, it returns the id of
-// the job and true. It returns an error if no more jobs are accepted.
-func (c *localClient) register(spec *wire.JobSpec) (id string, twice bool, err error) {
+// register gives a submission its identity. It returns an error if no more jobs are accepted.
+func (c *localClient) register(spec *wire.JobSpec) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.mu.ended != "" {
-		return "", false, fmt.Errorf("embedded: no more jobs are accepted: %s", c.mu.ended)
+		return fmt.Errorf("embedded: no more jobs are accepted: %s", c.mu.ended)
 	}
 	if spec.ClientId == "" {
 		c.mu.sequence++
 		spec.ClientId, spec.Sequence = "embedded", c.mu.sequence
 	}
-	id, twice = c.mu.jobs[submission{spec.ClientId, spec.Sequence}]
-	return id, twice, nil
+	return nil
 }
 
-// record records the job of a submission. If the engine has begun to stop, it kills the job.
-func (c *localClient) record(ctx context.Context, key submission, id string) error {
+// record records a job. If the engine has begun to stop, it kills the job.
+func (c *localClient) record(ctx context.Context, id string) error {
 	c.mu.Lock()
-	c.mu.jobs[key] = id
+	c.mu.jobs = append(c.mu.jobs, id)
 	ended := c.mu.ended
 	c.mu.Unlock()
 	if ended == "" {
@@ -136,7 +122,7 @@ func (c *localClient) stop(cause string) {
 // waitJobs waits until every job is over.
 func (c *localClient) waitJobs() {
 	c.mu.Lock()
-	jobs := slices.Collect(maps.Values(c.mu.jobs))
+	jobs := slices.Clone(c.mu.jobs)
 	c.mu.Unlock()
 	for _, id := range jobs {
 		if _, err := c.engine.master.Watch(context.Background(), id, nil); err != nil {

@@ -81,7 +81,7 @@ func (e *Engine) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	e.client = newLocalClient(e)
+	e.client = &localClient{engine: e}
 	// The work for jobs continues after the end of ctx, so that the output of killed jobs is
 	// removed.
 	outlives := context.WithoutCancel(ctx)
