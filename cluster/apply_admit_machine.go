@@ -3,7 +3,7 @@ package cluster
 import "fmt"
 
 // AdmitMachine excludes a machine from new tasks, or admits it again, ends its draining and
-// forgets the evidence against it.
+// forgets why it was avoided.
 // The attempts on an excluded machine continue, and the machine serves its output.
 type AdmitMachine struct {
 	Name     string `cbor:"Name"`
@@ -19,7 +19,7 @@ func (c AdmitMachine) apply(tx *transition, _ taskRef) error {
 	}
 	m.Excluded, m.Draining, m.UntilRestart, m.DrainDeadline = c.Excluded, false, false, 0
 	if !c.Excluded {
-		tx.forgetEvidence(m)
+		tx.forgetSuspicion(m)
 	}
 	tx.setSlots(m)
 	tx.delta.Machines = append(tx.delta.Machines, c.Name)

@@ -34,7 +34,7 @@ func (c ForgetMachine) apply(tx *transition, _ taskRef) error {
 // it decrease by one.
 func (tx *transition) forget(m *Machine) {
 	delete(tx.byName, m.Name)
-	tx.forgetEvidence(m)
+	tx.forgetSuspicion(m)
 	tx.Machines = slices.Delete(tx.Machines, m.index, m.index+1)
 	tx.lost--
 	tx.free = [slotKinds]numberSet{}

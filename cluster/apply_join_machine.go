@@ -42,7 +42,7 @@ func (c JoinMachine) apply(tx *transition, _ taskRef) error {
 		tx.byName[c.Name] = m
 	}
 	if m.Instance != c.Instance {
-		tx.forgetEvidence(m)
+		tx.forgetSuspicion(m)
 		if m.UntilRestart {
 			m.Excluded, m.Draining, m.UntilRestart, m.DrainDeadline = false, false, false, 0
 		}

@@ -51,7 +51,7 @@ func (s *State) repair(e Entry) (Delta, error) {
 		tx = &transition{State: s, at: e.At, delta: new(Delta)}
 	}
 	tx.rollingBack, tx.lostCheckpoint = false, nil
-	s.applying, s.suspects = nil, nil
+	s.applying = nil
 	// Each turn condemns another job, so the number of turns is bounded.
 	for found := tx.condemnTouched(e.Command); isAboutMachine(e.Command) && !tx.applyAgain(e.Command) && found; {
 		found = tx.condemnTouched(e.Command)

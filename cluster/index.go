@@ -17,7 +17,7 @@ func (s *State) index() error {
 	if s.Sessions == nil {
 		s.Sessions = make(map[string]*session)
 	}
-	s.outputs, s.results, s.suspects, s.applying = newOutputDirs(), 0, nil, nil
+	s.outputs, s.results, s.applying = newOutputDirs(), 0, nil
 	for client, se := range s.Sessions {
 		if se == nil {
 			return fmt.Errorf("the session of %q is null", client)
@@ -46,7 +46,7 @@ func (s *State) index() error {
 
 // indexMachines computes what does not depend on jobs. No machine has attempts or data afterwards.
 func (s *State) indexMachines() {
-	s.byName, s.lost, s.evidence = make(map[string]*Machine, len(s.Machines)), 0, nil
+	s.byName, s.lost, s.suspected = make(map[string]*Machine, len(s.Machines)), 0, nil
 	for i, m := range s.Machines {
 		m.index, m.data, m.Attempts = i, dataIndex{}, nil
 		m.Slots, m.Used, m.UsedMemoryMB = m.usableSlots(), Slots{}, 0
@@ -54,8 +54,8 @@ func (s *State) indexMachines() {
 		if m.Lost {
 			s.lost++
 		}
-		if len(m.Unreached)+len(m.FailedTasks) > 0 {
-			s.evidence = append(s.evidence, m)
+		if m.Suspicion != "" {
+			s.suspected = append(s.suspected, m)
 		}
 	}
 }

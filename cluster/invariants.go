@@ -14,7 +14,7 @@ import (
 // snapshot. Its cost is proportional to the size of the state.
 func (s *State) CheckInvariants() error {
 	c := &checker{used: make(map[string]Capacity), listed: make(map[string]int)}
-	evidence := setOf(s.evidence)
+	suspected := setOf(s.suspected)
 	last := 0
 	for j := range s.View().Jobs() {
 		c.require(last < j.ID.Number && j.ID.Number <= s.Submitted, "%v follows job %d, of %d submitted", j.ID, last, s.Submitted)
@@ -39,7 +39,7 @@ func (s *State) CheckInvariants() error {
 		c.require(slices.Equal(s.dataOn(m), data[m.Name]), "machine %s has data of %v, by its index %v", m.Name, data[m.Name], s.dataOn(m))
 		referred := len(m.Attempts)+len(data[m.Name]) > 0
 		c.require(s.View().IsReferenced(m) == referred, "machine %s: referred to %v, by its index %v", m.Name, referred, !referred)
-		c.require(evidence[m] == (len(m.Unreached)+len(m.FailedTasks) > 0), "machine %s: evidence %v and %v, listed: %v", m.Name, m.Unreached, m.FailedTasks, evidence[m])
+		c.require(suspected[m] == (m.Suspicion != ""), "machine %s: suspicion %q, listed: %v", m.Name, m.Suspicion, suspected[m])
 	}
 	c.require(len(s.byName) == len(s.Machines), "%d machines by name, %d by index", len(s.byName), len(s.Machines))
 	c.require(slices.Equal(s.Pools, poolNames(s.Pools)), "pools %q", s.Pools)

@@ -46,8 +46,9 @@ type Machine struct {
 
 	Attempts []*Attempt `cbor:"-"` // attempts whose processes are on the machine, in order of start
 
-	Unreached   []unreached  `cbor:"18,keyasint,omitempty"` // evidence that it cannot fetch; replaced as a whole
-	FailedTasks []failedTask `cbor:"19,keyasint,omitempty"` // evidence that tasks fail on it; replaced as a whole
+	Unread      []unread `cbor:"18,keyasint,omitempty"` // the latest machines that got no answer from it; at most suspectedReaders, replaced as a whole
+	Suspicion   string   `cbor:"19,keyasint,omitempty"` // why all jobs avoid it, until suspicionMillis after SuspectedAt; "" for never
+	SuspectedAt int64    `cbor:"20,keyasint,omitempty"` // ms since the epoch; 0 for never
 
 	index int       // its index in State.Machines
 	data  dataIndex // tasks whose output or checkpoint may lie on it

@@ -52,9 +52,9 @@ func (v View) Avoided(j *Job, now int64) []string {
 		bad = nil
 	}
 	all := bad
-	for _, name := range v.suspected(now) {
-		if !slices.Contains(bad, name) {
-			all = append(all, name)
+	for _, m := range v.s.suspected {
+		if !m.Lost && m.SuspicionAt(now) != "" && !slices.Contains(bad, m.Name) {
+			all = append(all, m.Name)
 		}
 	}
 	if v.tooManyToAvoid(len(all)) {

@@ -192,7 +192,7 @@ func TestSnapshotsOfEarlierVersionsAreRead(t *testing.T) {
 
 // TestRecordsAreWrittenWhole fills the structures that snapshots share with the state.
 func TestRecordsAreWrittenWhole(t *testing.T) {
-	for _, v := range []any{new(JobSpec), new(Failure), new(Manifest), new(Checkpoint), new(CounterName), new(combineSet), new(unreached), new(failedTask), new(machineFailures), new(Outage), new(Limits)} {
+	for _, v := range []any{new(JobSpec), new(Failure), new(Manifest), new(Checkpoint), new(CounterName), new(combineSet), new(unread), new(machineFailures), new(Outage), new(Limits)} {
 		n := 0
 		fill(t, reflect.ValueOf(v).Elem(), &n)
 		data, err := encoding.Marshal(v)

@@ -36,14 +36,13 @@ type State struct {
 
 	jobs jobList // in snapshots as items of their own, see snapshot.go
 
-	lost     int                  // number of lost machines
-	byName   map[string]*Machine  // machines by name
-	results  int                  // remembered requests of all sessions
-	free     [slotKinds]numberSet // machines with a free slot, by index
-	outputs  outputDirs           // output directories of unfinished jobs
-	evidence []*Machine           // machines that have Unreached or FailedTasks, in no particular order
-	suspects *suspects            // latest result of View.suspected; nil after Apply
-	applying *transition          // Apply in progress or, if it has panicked, until repair; else nil
+	lost      int                  // number of lost machines
+	byName    map[string]*Machine  // machines by name
+	results   int                  // remembered requests of all sessions
+	free      [slotKinds]numberSet // machines with a free slot, by index
+	outputs   outputDirs           // output directories of unfinished jobs
+	suspected []*Machine           // machines that have a Suspicion, also an old one, in no particular order
+	applying  *transition          // Apply in progress or, if it has panicked, until repair; else nil
 }
 
 // New returns the state of an empty cluster with the newest cluster version. The id is the
@@ -129,7 +128,7 @@ func (s *State) applyOnce(e Entry) (Delta, error) {
 	}
 	var delta Delta
 	tx := &transition{State: s, at: e.At, delta: &delta, touched: p.job}
-	s.applying, s.suspects = tx, nil
+	s.applying = tx
 	if err = e.Command.apply(tx, p); err == nil {
 		tx.rerunLost()
 	}

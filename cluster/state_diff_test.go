@@ -10,12 +10,11 @@ import (
 // notCompared lists the fields that may differ between a state and a replica of it, and why that changes nothing
 // that Apply does. Every other field, exported or not, must be equal, also if Restore computes it.
 var notCompared = map[string]string{
-	"State.suspects": "a cache that each Apply drops",
-	"State.applying": "nil between two entries",
-	"State.evidence": "its order means nothing; CheckInvariants compares it with the evidence of the machines",
-	"Job.splits":     "not replicated: each master loads them from the file that the job names",
-	"Job.loaded":     "see Job.splits",
-	"Machine.data":   "it may list tasks whose data has left the machine; CheckInvariants compares the others with the tasks",
+	"State.applying":  "nil between two entries",
+	"State.suspected": "its order means nothing; CheckInvariants compares it with the suspicions of the machines",
+	"Job.splits":      "not replicated: each master loads them from the file that the job names",
+	"Job.loaded":      "see Job.splits",
+	"Machine.data":    "it may list tasks whose data has left the machine; CheckInvariants compares the others with the tasks",
 }
 
 // stateDiff compares states field by field, by reflection. So it compares every new field, too.

@@ -5,52 +5,32 @@ import (
 	"slices"
 )
 
-// Some machines answer the master but cannot run tasks: they cannot reach other machines, or
-// tasks fail there that succeed elsewhere. Two kinds of evidence are kept for each machine:
-//
-//	unreached     attempts on it got no answer from these machines
-//	failedTasks   tasks of these jobs failed on it and then succeeded on another machine
-//
-// A failed fetch alone does not show which end is at fault. So the report of a single machine
-// does not cause the output to be written again. The reader is tried on another machine first:
+// Some machines answer the master but cannot reach other machines. A failed fetch alone does not
+// show which end is at fault. So the report of a single machine does not cause the output to be
+// written again. The reader is tried on another machine first:
 //
 //	it reads the output there      the first machine is at fault
 //	it gets no answer there        two machines say the same: the source is at fault, and
 //	                               its output is written again
 //
-// All jobs avoid a machine that is suspected. Evidence counts for suspicionMillis. It is dropped
-// when the tasknode restarts, and when an operator admits the machine again. As with the failures
-// of one job, it changes where a task runs, never whether it runs.
+// All jobs avoid a machine that two others get no answer from, and one that gets no answer from
+// two others. They avoid it for suspicionMillis, or until its tasknode restarts or an operator
+// admits it again. As with the failures of one job, this changes where a task runs, never whether
+// it runs.
 const (
-	suspicionMillis  = 600_000 // time for which evidence counts; as hammr.job.fault.decay
+	suspicionMillis  = 600_000 // time for which a report counts, and a machine is avoided; as hammr.job.fault.decay
 	suspectedSources = 2       // machines that a suspected machine cannot reach, and others can
 	suspectedReaders = 2       // machines that cannot reach a suspected machine
-	suspectedJobs    = 3       // jobs of whose tasks some failed on a suspected machine only
-	maxEvidence      = 16      // entries of each kind that a machine keeps
 	maxUnreached     = 3       // attempts of a task without an answer, after which the output is written again
 )
 
-// unreached says that attempts on a machine got no answer from another machine.
-type unreached struct {
-	Source string `cbor:"Source"`
-	At     int64  `cbor:"At"` // of the latest one, ms since the epoch
+// unread says that an attempt on another machine got no answer from a machine with an output.
+type unread struct {
+	Reader string `cbor:"Reader"` // the machine of the attempt
+	At     int64  `cbor:"At"`     // of the latest report, ms since the epoch
 }
 
-// failedTask says that a task of a job failed on a machine and succeeded on another.
-type failedTask struct {
-	Job JobID `cbor:"Job"`
-	At  int64 `cbor:"At"` // of the latest failure, ms since the epoch
-}
-
-func (e unreached) counts(now int64) bool  { return now-e.At < suspicionMillis }
-func (e failedTask) counts(now int64) bool { return now-e.At < suspicionMillis }
-
-// keepRecent returns the entries that still count and that same does not find, with another
-// entry. The result is a new list, since snapshots share the old one.
-func keepRecent[E interface{ counts(now int64) bool }](entries []E, e E, now int64, same func(E) bool) []E {
-	kept := slices.DeleteFunc(slices.Clone(entries), func(old E) bool { return !old.counts(now) || same(old) })
-	return append(kept[max(0, len(kept)+1-maxEvidence):], e)
-}
+func (e unread) counts(now int64) bool { return now-e.At < suspicionMillis }
 
 // noteUnreached notes that an attempt of p got no answer from the machine with an output.
 // The output is written again if another machine got no answer either, or if the task has been
@@ -60,155 +40,72 @@ func (tx *transition) noteUnreached(p taskRef, output AttemptID, cause string) {
 	if err != nil || w.job != p.job || w.task.Winner != w.attempt {
 		return
 	}
-	source := w.attempt.DataMachine()
-	if m := tx.byName[p.attempt.Machine]; m != nil && m.Name != source {
-		e := unreached{source, tx.at}
-		m.Unreached = keepRecent(m.Unreached, e, tx.at, func(old unreached) bool { return old.Source == source })
-		tx.noteEvidence(m)
-	}
 	p.task.Unreached++
-	if tx.readersWithout(source, tx.at) >= suspectedReaders || p.task.Unreached >= maxUnreached || tx.View().aliveMachines() <= 1 {
+	confirmed := tx.noteUnread(w.attempt.DataMachine(), p.attempt.Machine)
+	if confirmed || p.task.Unreached >= maxUnreached || tx.View().aliveMachines() <= 1 {
 		p.task.Unreached = 0
 		// A refusal means that no task needs the output any more.
 		_ = LoseOutput{Attempt: output, Cause: cause}.apply(tx, w)
 	}
 }
 
-// noteFailedElsewhere notes the machines on which a task failed before it succeeded.
-func (tx *transition) noteFailedElsewhere(p taskRef) {
-	if p.task.Charged == 0 {
-		return
+// noteUnread notes which machine got no answer from which, and suspects one of them if that is
+// enough. It reports whether the source is suspected.
+func (tx *transition) noteUnread(from, by string) (confirmed bool) {
+	source, reader := tx.byName[from], tx.byName[by]
+	if source == nil || reader == nil || source == reader {
+		return false
 	}
-	for _, a := range p.task.Attempts {
-		m := tx.byName[a.Machine]
-		if a.Status() != StatusFailed || m == nil || m.Name == p.attempt.Machine || tx.at-a.EndedAt >= suspicionMillis {
-			continue
+	kept := []unread{{by, tx.at}} // a new list, since snapshots share the old one
+	for _, e := range source.Unread {
+		if e.Reader != by && e.counts(tx.at) && len(kept) < suspectedReaders {
+			kept = append(kept, e)
 		}
-		e := failedTask{p.job.ID, a.EndedAt}
-		m.FailedTasks = keepRecent(m.FailedTasks, e, tx.at, func(old failedTask) bool { return old.Job == p.job.ID })
-		tx.noteEvidence(m)
 	}
-}
-
-// noteEvidence lists a machine among those with evidence. When the list grows, it drops what
-// does not count any more from all machines: the cost of suspected depends on the list.
-func (tx *transition) noteEvidence(m *Machine) {
-	if slices.Contains(tx.evidence, m) {
-		return
+	source.Unread = kept
+	if len(kept) >= suspectedReaders {
+		tx.suspect(source, fmt.Sprintf("%d machines cannot fetch from it", len(kept)))
+		return true
 	}
-	tx.dropEvidence(func(e unreached) bool { return !e.counts(tx.at) }, func(e failedTask) bool { return !e.counts(tx.at) })
-	tx.evidence = append(tx.evidence, m)
-}
-
-// forgetEvidence drops the evidence of a machine, and what others say of it.
-func (s *State) forgetEvidence(m *Machine) {
-	m.Unreached, m.FailedTasks = nil, nil
-	s.dropEvidence(func(e unreached) bool { return e.Source == m.Name }, func(failedTask) bool { return false })
-}
-
-// dropEvidence drops entries of all machines, and the machines without entries from the list.
-func (s *State) dropEvidence(fetch func(unreached) bool, failure func(failedTask) bool) {
-	for _, m := range s.evidence {
-		m.Unreached, m.FailedTasks = without(m.Unreached, fetch), without(m.FailedTasks, failure)
+	if n := tx.unreachedBy(by); n >= suspectedSources {
+		tx.suspect(reader, fmt.Sprintf("it cannot fetch from %d machines", n))
 	}
-	s.evidence = slices.DeleteFunc(s.evidence, func(m *Machine) bool { return len(m.Unreached)+len(m.FailedTasks) == 0 })
+	return false
 }
 
-// without returns the entries that drop does not select, in a new list if there is a difference.
-func without[E any](entries []E, drop func(E) bool) []E {
-	if !slices.ContainsFunc(entries, drop) {
-		return entries
-	}
-	return slices.DeleteFunc(slices.Clone(entries), drop)
-}
-
-// readersWithout counts the machines that got no answer from a source lately.
-func (s *State) readersWithout(source string, now int64) (n int) {
-	for _, m := range s.evidence {
-		if slices.ContainsFunc(m.Unreached, func(e unreached) bool { return e.Source == source && e.counts(now) }) {
+// unreachedBy counts the machines from which only this one got no answer.
+func (tx *transition) unreachedBy(reader string) (n int) {
+	for _, m := range tx.Machines {
+		if len(m.Unread) == 1 && m.Unread[0].Reader == reader && m.Unread[0].counts(tx.at) {
 			n++
 		}
 	}
 	return n
 }
 
-// Suspicion returns why all jobs avoid a machine, as the end of a sentence; "" if they do not.
-func (v View) Suspicion(m *Machine, now int64) string {
-	return m.suspicion(now, func(source string) int { return v.s.readersWithout(source, now) })
+// suspect lets all jobs avoid a machine. The reason is the end of a sentence.
+func (tx *transition) suspect(m *Machine, reason string) {
+	m.Suspicion, m.SuspectedAt = reason, tx.at
+	if !slices.Contains(tx.suspected, m) {
+		tx.suspected = append(tx.suspected, m)
+	}
 }
 
-// suspicion is Suspicion. readers returns the number of machines that got no answer from a
-// source.
-func (m *Machine) suspicion(now int64, readers func(source string) int) string {
-	if n := readers(m.Name); n >= suspectedReaders {
-		return fmt.Sprintf("%d machines cannot fetch from it", n)
-	}
-	sources, jobs := 0, 0
-	for _, e := range m.Unreached {
-		if e.counts(now) && readers(e.Source) < suspectedReaders {
-			sources++
+// forgetSuspicion drops what other machines have reported of a machine, and it of others.
+func (s *State) forgetSuspicion(m *Machine) {
+	m.Unread, m.Suspicion, m.SuspectedAt = nil, "", 0
+	s.suspected = slices.DeleteFunc(s.suspected, func(other *Machine) bool { return other == m })
+	for _, other := range s.Machines {
+		if slices.ContainsFunc(other.Unread, func(e unread) bool { return e.Reader == m.Name }) {
+			other.Unread = slices.DeleteFunc(slices.Clone(other.Unread), func(e unread) bool { return e.Reader == m.Name })
 		}
 	}
-	for _, e := range m.FailedTasks {
-		if e.counts(now) {
-			jobs++
-		}
-	}
-	switch {
-	case sources >= suspectedSources:
-		return fmt.Sprintf("it cannot fetch from %d machines", sources)
-	case jobs >= suspectedJobs:
-		return fmt.Sprintf("tasks of %d jobs failed on it and succeeded elsewhere", jobs)
-	}
-	return ""
 }
 
-// suspects is a result of suspected. Policies ask for each job and task of a plan, so the state
-// keeps the result for one time until the next Apply.
-type suspects struct {
-	at    int64
-	names []string
-}
-
-// suspected returns the live machines that all jobs avoid, by name; nil if they would be too
-// many: then something that they share is at fault.
-func (v View) suspected(now int64) []string {
-	if len(v.s.evidence) == 0 {
-		return nil
+// SuspicionAt returns why all jobs avoid a machine, as the end of a sentence; "" if they do not.
+func (m *Machine) SuspicionAt(now int64) string {
+	if now-m.SuspectedAt >= suspicionMillis {
+		return ""
 	}
-	if known := v.s.suspects; known == nil || known.at != now {
-		v.s.suspects = &suspects{now, v.findSuspected(now)}
-	}
-	return v.s.suspects.names
-}
-
-// findSuspected is suspected. It visits each entry of evidence twice.
-func (v View) findSuspected(now int64) (names []string) {
-	readers, seen := make(map[string]int), make(map[string]bool)
-	for _, m := range v.s.evidence {
-		for _, e := range m.Unreached {
-			if e.counts(now) {
-				readers[e.Source]++
-			}
-		}
-	}
-	add := func(m *Machine) {
-		if m == nil || m.Lost || seen[m.Name] {
-			return
-		}
-		seen[m.Name] = true
-		if m.suspicion(now, func(source string) int { return readers[source] }) != "" {
-			names = append(names, m.Name)
-		}
-	}
-	for _, m := range v.s.evidence {
-		add(m)
-		for _, e := range m.Unreached {
-			add(v.Machine(e.Source))
-		}
-	}
-	if v.tooManyToAvoid(len(names)) {
-		return nil
-	}
-	return names
+	return m.Suspicion
 }

@@ -2,9 +2,7 @@ package cluster
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -99,7 +97,7 @@ func TestReaderThatReachesNoSource(t *testing.T) {
 		t.Error("a map ran again for the word of one machine")
 	}
 	c.wantAvoided(second, "n0")
-	if got := c.s.View().Suspicion(c.s.View().Machine("n0"), c.at); got != "it cannot fetch from 2 machines" {
+	if got := c.s.View().Machine("n0").SuspicionAt(c.at); got != "it cannot fetch from 2 machines" {
 		t.Errorf("the reason is %q", got)
 	}
 	c.apply(AdmitMachine{Name: "n0"})
@@ -134,91 +132,31 @@ func TestTaskWithoutAnAnswerEnds(t *testing.T) {
 	}
 }
 
-// TestMachineOnWhichTasksOfSeveralJobsFail fails a map of each job on n0. It succeeds on n1.
-func TestMachineOnWhichTasksOfSeveralJobsFail(t *testing.T) {
+// TestOldReportsDoNotCount has two machines fail to fetch from n0, the second long after the first.
+func TestOldReportsDoNotCount(t *testing.T) {
 	c := newSuspicionTest(t, 8)
-	var last *Job
-	for n := range suspectedJobs {
-		spec := submit(1, 0)
-		spec.Spec.MaxAttempts = [2]int{4, 4}
-		id := c.apply(spec).Submitted
-		if err := c.s.Load(id, make([]Split, 1)); err != nil {
-			t.Fatal(err)
-		}
-		c.apply(StartJob{Job: id})
-		task := TaskID{id, "m", 0}
-		c.apply(FailAttempt{Attempt: c.start(task, "n0"), Failure: Failure{Cause: "bad disk"}})
-		last = c.s.View().Job(id)
-		if n < suspectedJobs-1 {
-			c.wantAvoided(last)
-		}
-		c.apply(FinishAttempt{Attempt: c.start(task, "n1")})
+	j := c.run("n0")
+	c.failFetch(j, "n1", 0)
+	c.at += suspicionMillis
+	if c.failFetch(j, "n2", 0) {
+		t.Error("a map ran again for the word of one machine")
 	}
-	if got := c.s.View().Suspicion(c.s.View().Machine("n0"), c.at); !strings.Contains(got, "tasks of 3 jobs failed on it") {
-		t.Errorf("the reason is %q", got)
-	}
-	c.wantAvoided(last, "n0")
-	c.apply(JoinMachine{Name: "n0", Instance: "b", Slots: Slots{2, 2}})
-	c.wantAvoided(last)
-}
-
-// TestOldEvidenceIsDropped notes evidence against several machines, and long after that against
-// another one. The evidence that does not count any more leaves the state.
-func TestOldEvidenceIsDropped(t *testing.T) {
-	c := newSuspicionTest(t, 8)
-	first := c.run("n0", "n1")
-	c.failFetch(first, "n2", 0)
-	c.failFetch(first, "n3", 1)
-	c.at += suspicionMillis / 2
-	c.failFetch(c.run("n0"), "n4", 0)
-	if n := len(c.s.evidence); n != 3 {
-		t.Fatalf("%d machines have evidence", n)
-	}
-	c.at += suspicionMillis / 2
-	c.failFetch(c.run("n0"), "n5", 0)
-	var names []string
-	for _, m := range c.s.evidence {
-		names = append(names, m.Name)
-	}
-	if !slices.Equal(names, []string{"n4", "n5"}) || len(c.s.byName["n2"].Unreached) > 0 {
-		t.Errorf("evidence is kept of %v, and of n2: %v", names, c.s.byName["n2"].Unreached)
+	c.wantAvoided(j)
+	if got := c.s.byName["n0"].Unread; !slices.Equal(got, []unread{{"n2", c.at}}) {
+		t.Errorf("n0 has the reports %v", got)
 	}
 }
 
-// TestSuspectedMachinesHaveASuspicion compares the suspected machines with what Suspicion
-// returns for each machine.
-func TestSuspectedMachinesHaveASuspicion(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
-		s := New("1")
-		const machines = 40
-		for i := range machines {
-			apply(t, s, JoinMachine{Name: fmt.Sprint("n", i), Instance: "a", Slots: Slots{2, 2}})
-		}
-		for range r.IntN(8) {
-			m, source := s.Machines[r.IntN(machines)], s.Machines[r.IntN(10)]
-			if at := 1 + r.Int64N(2*suspicionMillis); r.IntN(2) == 0 {
-				m.Unreached = keepRecent(m.Unreached, unreached{source.Name, at}, 0, func(e unreached) bool { return e.Source == source.Name })
-			} else {
-				m.FailedTasks = append(m.FailedTasks, failedTask{job1, at}, failedTask{JobID{"1", 2}, at}, failedTask{JobID{"1", 3}, at})
-			}
-			if !slices.Contains(s.evidence, m) {
-				s.evidence = append(s.evidence, m)
-			}
-		}
-		for _, now := range []int64{1, suspicionMillis, 2 * suspicionMillis} {
-			var want []string
-			for _, m := range s.Machines {
-				if s.View().Suspicion(m, now) != "" {
-					want = append(want, m.Name)
-				}
-			}
-			got := slices.Sorted(slices.Values(s.View().suspected(now)))
-			if slices.Sort(want); !slices.Equal(got, want) {
-				t.Fatalf("at %d: %v are suspected, want %v", now, got, want)
-			}
-		}
+// TestRestartedReaderIsForgotten restarts the tasknode of a machine that got no answer. Its report does not count any more.
+func TestRestartedReaderIsForgotten(t *testing.T) {
+	c := newSuspicionTest(t, 8)
+	j := c.run("n0", "n3")
+	c.failFetch(j, "n1", 0)
+	c.apply(JoinMachine{Name: "n1", Instance: "b", Slots: Slots{2, 2}})
+	if c.failFetch(j, "n2", 0) {
+		t.Error("a map ran again for the word of one machine")
 	}
+	c.wantAvoided(j)
 }
 
 // TestNotAllMachinesAreAvoided suspects two of three machines: something that they share is at

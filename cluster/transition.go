@@ -211,7 +211,6 @@ func (tx *transition) finishAttempt(p taskRef, event attemptEvent, m Manifest, c
 	t.Winner, t.Output = p.attempt, &m
 	tx.indexData(p.attempt.DataMachine(), t)
 	p.commitCheckpoint()
-	tx.noteFailedElsewhere(p)
 	t.Unreached = 0
 	j.count(stage, t, counters)
 	if len(m.Pieces) > 0 && !stage.RequiredForCommit() {

@@ -91,7 +91,7 @@ func (m *Master) copyTasknode(machine *cluster.Machine, fetching map[string][]cl
 		c.attempts[i] = a.ID
 	}
 	c.machine.Attempts = nil
-	c.suspicion = m.view.Suspicion(machine, m.now())
+	c.suspicion = machine.SuspicionAt(m.now())
 	if machine.Excluded {
 		var bytes int64
 		c.outputs, c.checkpoints, bytes = m.neededData(machine, fetching[machine.Name])
