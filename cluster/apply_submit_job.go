@@ -32,7 +32,6 @@ func (c SubmitJob) apply(tx *transition, _ taskRef) error {
 	j.makeStages()
 	tx.jobs, tx.Submitted = append(tx.jobs, j), j.ID.Number
 	tx.touched = j
-	tx.outputs.add(j.Spec.OutputKey, j.ID)
 	for i, stage := range j.Stages {
 		first := -1
 		if stage.Source && stage.StartsAlone() {

@@ -154,32 +154,6 @@ func TestLostMachineWithABadJobIsLostForOthers(t *testing.T) {
 	}
 }
 
-// TestPanicInASubmissionFailsItsJob panics while a new job enters the indexes. The job is in the
-// state already, so it fails, and the state stays usable.
-func TestPanicInASubmissionFailsItsJob(t *testing.T) {
-	s := New("1")
-	spec := submit(2, 1)
-	spec.Spec.OutputKey = outputDir
-	s.outputs.jobs = nil // a write to it panics
-	if _, err := s.ApplyContained(Entry{At: 9, Command: spec}, nil); !errors.Is(err, ErrInternal) {
-		t.Fatal(err)
-	}
-	if j := s.View().Job(job1); j == nil || j.State != JobAborting {
-		t.Fatalf("the job is %+v", j)
-	}
-	s.outputs = newOutputDirs()
-	s.outputs.add(outputDir, job1)
-	if err := s.CheckInvariants(); err != nil {
-		t.Error(err)
-	}
-	twin := restored(t, encoded(t, s))
-	apply(t, s, CloseJob{job1}, spec)
-	apply(t, twin, CloseJob{job1}, spec)
-	if !bytes.Equal(encoded(t, twin), encoded(t, s)) {
-		t.Error("the restored state differs")
-	}
-}
-
 // TestPanicWithoutAJobIsRefused applies a command that panics before it names a job.
 func TestPanicWithoutAJobIsRefused(t *testing.T) {
 	s, j := running(t, dag.MapReduce(1, 1))

@@ -17,7 +17,7 @@ func (s *State) index() error {
 	if s.Sessions == nil {
 		s.Sessions = make(map[string]*session)
 	}
-	s.outputs, s.results, s.applying = newOutputDirs(), 0, nil
+	s.results, s.applying = 0, nil
 	for client, se := range s.Sessions {
 		if se == nil {
 			return fmt.Errorf("the session of %q is null", client)
@@ -65,9 +65,6 @@ func (s *State) indexJob(j *Job) error {
 	if j.Archived {
 		j.archive(j.Summary)
 		return nil
-	}
-	if !j.State.Final() {
-		s.outputs.add(j.Spec.OutputKey, j.ID)
 	}
 	if err := j.Spec.Graph.Validate(); err != nil {
 		return err

@@ -43,25 +43,9 @@ func (s *State) CheckInvariants() error {
 	}
 	c.require(len(s.byName) == len(s.Machines), "%d machines by name, %d by index", len(s.byName), len(s.Machines))
 	c.require(slices.Equal(s.Pools, poolNames(s.Pools)), "pools %q", s.Pools)
-	c.outputDirs(s)
 	c.sessions(s)
 	c.require(s.lost == lost, "%d machines lost, counted %d", s.lost, lost)
 	return errors.Join(c.errs...)
-}
-
-// outputDirs compares the index of output directories with one made from the jobs.
-func (c *checker) outputDirs(s *State) {
-	want := newOutputDirs()
-	for _, j := range s.jobs {
-		if j.State.Final() {
-			continue
-		}
-		other, busy := want.writer(j.Spec.OutputKey)
-		c.require(!busy, "%v and %v write to %s", other, j.ID, j.Spec.OutputDir)
-		want.add(j.Spec.OutputKey, j.ID)
-	}
-	c.require(maps.Equal(s.outputs.jobs, want.jobs) && maps.Equal(s.outputs.below, want.below),
-		"output directories %v below %v, counted %v below %v", s.outputs.jobs, s.outputs.below, want.jobs, want.below)
 }
 
 // sessions counts the remembered requests.

@@ -40,7 +40,6 @@ type State struct {
 	byName    map[string]*Machine  // machines by name
 	results   int                  // remembered requests of all sessions
 	free      [slotKinds]numberSet // machines with a free slot, by index
-	outputs   outputDirs           // output directories of unfinished jobs
 	suspected []*Machine           // machines that have a Suspicion, also an old one, in no particular order
 	applying  *transition          // Apply in progress or, if it has panicked, until repair; else nil
 }
@@ -55,7 +54,7 @@ func NewAt(id string, version int) *State {
 	return &State{
 		Version: version,
 		ID:      strings.ReplaceAll(id, "_", "-"), Policy: "fifo", Pools: []string{DefaultPool}, Limits: DefaultLimits(),
-		byName: make(map[string]*Machine), Sessions: make(map[string]*session), outputs: newOutputDirs(),
+		byName: make(map[string]*Machine), Sessions: make(map[string]*session),
 	}
 }
 

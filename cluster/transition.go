@@ -17,7 +17,6 @@ func (tx *transition) setJobState(j *Job, s JobState) {
 	}
 	if s.Final() {
 		j.FinishedAt = tx.at
-		tx.outputs.remove(j.Spec.OutputKey, j.ID)
 	}
 	tx.delta.Jobs = append(tx.delta.Jobs, j.ID)
 }
