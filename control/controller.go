@@ -15,14 +15,14 @@ type Controller struct {
 	view   cluster.View // view of the state to which the body applies batches
 	policy sched.Policy // scheduling policy, asked for a plan after each change
 
-	pending       []cluster.Entry        // commands to be proposed, in order
-	inFlight      bool                   // a batch is in the log and not applied yet
-	decide        bool                   // the state has changed since the policy last decided
-	timeouts      taskTimeouts           // timeouts of attempts that can make progress
-	slow          slowTasks              // jobs that may get second attempts
-	reported      reportedState          // what tasknodes have reported since this master leads
-	softState     sched.SoftState        // what attempts report, for the policy
-	outputLost    map[cluster.JobID]bool // jobs that lost output which running tasks may wait for
+	pending       []cluster.Entry // commands to be proposed, in order
+	inFlight      bool            // a batch is in the log and not applied yet
+	decide        bool            // the state has changed since the policy last decided
+	timeouts      taskTimeouts    // timeouts of attempts that can make progress
+	slow          slowTasks       // jobs that may get second attempts
+	reported      reportedState   // what tasknodes have reported since this master leads
+	softState     sched.SoftState // what attempts report, for the policy
+	outputLost    lostOutputs
 	suspendedJobs map[cluster.JobID]bool // suspended jobs, whose attempts do not time out
 	outagePauses  outagePauses           // jobs that an outage of the storage pauses
 	stranded      stranded               // suspended attempts that could resume elsewhere
@@ -47,7 +47,7 @@ func New(view cluster.View, policy sched.Policy) *Controller {
 	c := &Controller{
 		view: view, policy: policy, decide: true, reported: reported, softState: reported,
 		timeouts:   taskTimeouts{attempts: make(map[cluster.AttemptID]*watchedAttempt)},
-		outputLost: make(map[cluster.JobID]bool), suspendedJobs: make(map[cluster.JobID]bool), outagePauses: make(outagePauses),
+		outputLost: lostOutputs{due: make(map[cluster.JobID]int64)}, suspendedJobs: make(map[cluster.JobID]bool), outagePauses: make(outagePauses),
 	}
 	c.view = view.Visiting(c.visit)
 	return c
@@ -86,7 +86,7 @@ func (c *Controller) Step(now int64, events []Event) Output {
 	}
 	c.at = current{}
 	c.out.Wake = sched.Earliest(sched.Earliest(c.timeouts.next(), c.nextWake()), sched.Earliest(c.slow.wake, sched.Earliest(c.migrations.wake, c.stranded.due)))
-	c.out.Wake = sched.Earliest(c.out.Wake, c.outagePauses.next())
+	c.out.Wake = sched.Earliest(c.out.Wake, sched.Earliest(c.outagePauses.next(), c.outputLost.next))
 	return c.out
 }
 
@@ -169,7 +169,7 @@ func (c *Controller) lead(now int64) {
 		c.outagePauses.update(j.ID, j)
 		switch {
 		case j.State == cluster.JobRunning:
-			c.outputLost[j.ID] = true
+			c.outputLost.due[j.ID] = 0
 			c.out.Work = append(c.out.Work, Work{WorkSetUp, j.ID})
 		case !j.State.Final():
 			c.work(j.ID)
@@ -195,7 +195,7 @@ func (c *Controller) nextWake() (wake int64) {
 // returned.
 func (c *Controller) propose(now int64) {
 	freeing := c.freeing()
-	if wake := sched.Earliest(c.nextWake(), c.stranded.due); c.decide || len(freeing) > 0 || wake != 0 && wake <= now {
+	if wake := sched.Earliest(c.nextWake(), sched.Earliest(c.stranded.due, c.outputLost.next)); c.decide || len(freeing) > 0 || wake != 0 && wake <= now {
 		c.decide = false
 		c.plan(now, freeing)
 	}

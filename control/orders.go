@@ -39,7 +39,7 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 		}
 	}
 	for _, id := range delta.Revoked {
-		c.outputLost[id.Task.Job] = true
+		c.outputLost.due[id.Task.Job] = c.outputLost.due[id.Task.Job] // keeps the time of an earlier loss
 	}
 	for _, id := range delta.Jobs {
 		c.begin(id)

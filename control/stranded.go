@@ -105,6 +105,19 @@ func (c *Controller) reserveAll(now int64, together []*cluster.Attempt, free map
 	return true
 }
 
+// reserveCapacity takes what one task takes out of free.
+func (c *Controller) reserveCapacity(t *cluster.Task, takes cluster.Capacity, free map[string]cluster.Capacity, avoided []string) bool {
+	failedOn := c.view.FailedOn(t)
+	for m := range c.view.Machines() {
+		if !takes.FitsIn(free[m.Name]) || slices.Contains(avoided, m.Name) || slices.Contains(failedOn, m.Name) {
+			continue
+		}
+		free[m.Name] = free[m.Name].Minus(takes)
+		return true
+	}
+	return false
+}
+
 // onExcludedMachine reports whether one of the suspended attempts is on a machine that takes
 // no new tasks. Policies give it no slots there.
 func (c *Controller) onExcludedMachine(together []*cluster.Attempt) bool {
