@@ -56,10 +56,7 @@ func (c *Controller) Consider(now int64) sched.Plan {
 func (c *Controller) Preview(now int64, policy sched.Policy) (sched.Plan, []sched.Pool) {
 	policy.Reset(now, c.policyView())
 	plan := policy.Decide(now, c.policyView())
-	if p, ok := policy.(sched.PoolReporter); ok {
-		return plan, p.Pools(now, c.policyView())
-	}
-	return plan, nil
+	return plan, sched.PoolsOf(policy, now, c.policyView())
 }
 
 // Deferred returns Plan.Deferred of the latest decision.
@@ -67,10 +64,7 @@ func (c *Controller) Deferred() []sched.StageWait { return c.deferred }
 
 // WaitClass returns why the policy gives a job no slots of a kind, as a sched.WaitClassifier does.
 func (c *Controller) WaitClass(j *cluster.Job, kind cluster.Slot) sched.WaitClass {
-	if p, ok := c.policy.(sched.WaitClassifier); ok {
-		return p.WaitClass(j, kind)
-	}
-	return sched.NotWaiting
+	return sched.WaitClassOf(c.policy, j, kind)
 }
 
 // Explain returns what the policy knows of a job; nil if it explains nothing.
@@ -83,17 +77,11 @@ func (c *Controller) Explain(now int64, j *cluster.Job) []sched.Detail {
 
 // Pools returns the pools among which the policy divides the cluster; nil if it has none.
 func (c *Controller) Pools(now int64) []sched.Pool {
-	if p, ok := c.policy.(sched.PoolReporter); ok {
-		return p.Pools(now, c.policyView())
-	}
-	return nil
+	return sched.PoolsOf(c.policy, now, c.policyView())
 }
 
 // Limit returns the maximum number of slots of each kind that the policy gives a job at a
 // time.
 func (c *Controller) Limit(j *cluster.Job) cluster.Slots {
-	if p, ok := c.policy.(sched.JobLimiter); ok {
-		return p.Limit(j)
-	}
-	return cluster.Slots{sched.Unlimited, sched.Unlimited}
+	return sched.LimitOf(c.policy, j)
 }

@@ -35,6 +35,14 @@ type PoolReporter interface {
 	Pools(now int64, view View) []Pool
 }
 
+// PoolsOf returns the pools of a policy; nil if it has none.
+func PoolsOf(p Policy, now int64, view View) []Pool {
+	if p, ok := p.(PoolReporter); ok {
+		return p.Pools(now, view)
+	}
+	return nil
+}
+
 // Pool is the state of a pool: its limits and its current share.
 type Pool struct {
 	Name       string
@@ -54,6 +62,14 @@ type JobLimiter interface {
 	Limit(job *cluster.Job) cluster.Slots
 }
 
+// LimitOf returns the maximum number of slots of each kind that a policy gives a job at a time.
+func LimitOf(p Policy, job *cluster.Job) cluster.Slots {
+	if p, ok := p.(JobLimiter); ok {
+		return p.Limit(job)
+	}
+	return cluster.Slots{Unlimited, Unlimited}
+}
+
 // Unlimited is the value of a limit that does not exist.
 const Unlimited = math.MaxInt
 
@@ -63,6 +79,14 @@ type WaitClassifier interface {
 	// WaitShare if its pool uses its fair share and others use theirs, else NotWaiting. The leader
 	// calls it each second for each stage that waits, so it must not take the time of a decision.
 	WaitClass(job *cluster.Job, kind cluster.Slot) WaitClass
+}
+
+// WaitClassOf returns why a policy gives a job no slots of a kind, as far as it knows.
+func WaitClassOf(p Policy, job *cluster.Job, kind cluster.Slot) WaitClass {
+	if p, ok := p.(WaitClassifier); ok {
+		return p.WaitClass(job, kind)
+	}
+	return NotWaiting
 }
 
 // StateTransfer is a policy that can adopt soft state from the policy that it

@@ -18,26 +18,17 @@ func (p *Policy) Precedes(now int64, view sched.View, kind cluster.Slot, a, b *c
 
 // Pools implements sched.PoolReporter.
 func (p *Policy) Pools(now int64, view sched.View) []sched.Pool {
-	if inner, ok := p.conf.Inner.(sched.PoolReporter); ok {
-		return inner.Pools(now, view)
-	}
-	return nil
+	return sched.PoolsOf(p.conf.Inner, now, view)
 }
 
 // Limit implements sched.JobLimiter.
 func (p *Policy) Limit(job *cluster.Job) cluster.Slots {
-	if inner, ok := p.conf.Inner.(sched.JobLimiter); ok {
-		return inner.Limit(job)
-	}
-	return cluster.Slots{sched.Unlimited, sched.Unlimited}
+	return sched.LimitOf(p.conf.Inner, job)
 }
 
 // WaitClass implements sched.WaitClassifier.
 func (p *Policy) WaitClass(job *cluster.Job, kind cluster.Slot) sched.WaitClass {
-	if inner, ok := p.conf.Inner.(sched.WaitClassifier); ok {
-		return inner.WaitClass(job, kind)
-	}
-	return sched.NotWaiting
+	return sched.WaitClassOf(p.conf.Inner, job, kind)
 }
 
 // TransferFrom implements sched.StateTransfer. It keeps void promises too, since otherwise

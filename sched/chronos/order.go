@@ -20,11 +20,7 @@ func (submission) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.
 // compareSubmission returns a negative number if a has the higher priority or, at equal
 // priority, is older.
 func compareSubmission(a, b *cluster.Job) int {
-	return cmp.Or(
-		-cmp.Compare(a.EffectivePriority(), b.EffectivePriority()),
-		cmp.Compare(a.SubmittedAt, b.SubmittedAt),
-		a.ID.Compare(b.ID),
-	)
+	return sched.SubmissionOf(a).Compare(sched.SubmissionOf(b))
 }
 
 // order is the priority of some jobs for slots of one kind. Under fair sharing many

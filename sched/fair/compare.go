@@ -90,17 +90,14 @@ func (p *Policy) rank(now int64, view sched.View, order pool.Order, q sched.Queu
 	}
 	if order == pool.FIFO {
 		return func(a, b *sched.Claimant) int {
-			return cmp.Or(-cmp.Compare(a.Job.EffectivePriority(), b.Job.EffectivePriority()), byAge(a.Job, b.Job))
+			return sched.SubmissionOf(a.Job).Compare(sched.SubmissionOf(b.Job))
 		}
 	}
 	ratio, kind := ratioOf(order, q.Slots), int(q.Kind)
 	of := func(c *sched.Claimant) schedulable { return schedulable{running: c.Running, weight: c.Weight[kind]} }
-	return func(a, b *sched.Claimant) int { return cmp.Or(ratio(kind, of(a), of(b)), byAge(a.Job, b.Job)) }
-}
-
-// byAge orders jobs by submission.
-func byAge(a, b *cluster.Job) int {
-	return cmp.Or(cmp.Compare(a.SubmittedAt, b.SubmittedAt), a.ID.Compare(b.ID))
+	return func(a, b *sched.Claimant) int {
+		return cmp.Or(ratio(kind, of(a), of(b)), sched.SubmissionOf(a.Job).CompareAge(sched.SubmissionOf(b.Job)))
+	}
 }
 
 // Precedes implements sched.JobComparer: a job below its fair share precedes one above it.

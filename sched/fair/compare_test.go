@@ -1,13 +1,13 @@
 package fair
 
 import (
-	"cmp"
 	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
 )
 
 func TestCompare(t *testing.T) {
@@ -73,24 +73,9 @@ func TestWeights(t *testing.T) {
 		{"seven tasks", sized, 0, 0, 7, 3}, {"one task", sized, 1, 0, 1, 2}, {"no task", sized, 1, 0, 0, 0},
 		{"young", boosted, 1, 299_999, 9, 6}, {"not young any more", boosted, 1, 300_000, 9, 2},
 	} {
-		e := &entry{priority: tt.priority, submittedAt: now - tt.age, counted: tally{demand: cluster.Slots{tt.demand}}}
+		e := &entry{Submission: sched.Submission{Priority: tt.priority, At: now - tt.age}, counted: tally{demand: cluster.Slots{tt.demand}}}
 		if got := tt.p.weight(e, 0, now); math.Abs(got-tt.want) > 1e-12 {
 			t.Errorf("%s: weight %v, want %v", tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestEntriesByPriority(t *testing.T) {
-	id := func(n int) cluster.JobID { return cluster.JobID{Number: n} }
-	line := []*entry{
-		{id: id(9), priority: 2, submittedAt: 70}, {id: id(3), submittedAt: 10}, {id: id(4), submittedAt: 10}, {id: id(1), submittedAt: 20},
-		{id: id(2), priority: -1, submittedAt: 5},
-	}
-	for i, a := range line {
-		for k, b := range line {
-			if got := a.compare(b); got != cmp.Compare(i, k) {
-				t.Errorf("job %v against %v is %d", a.id, b.id, got)
-			}
 		}
 	}
 }

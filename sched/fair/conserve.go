@@ -79,7 +79,7 @@ func (c *conservation) run() (lacking bool) {
 		used := min(d.lacks(), c.coming)
 		c.coming -= used
 		c.gain(d, used)
-		j := c.view.Job(d.job.id)
+		j := c.view.Job(d.job.Job)
 		anywhere := func(a *cluster.Attempt) bool { return sched.CanStartOn(c.view.View, c.now, j, c.kind, a.Machine) }
 		for d.anywhere > 0 && d.lacks() > 0 {
 			if !c.take(d, anywhere) {
@@ -95,7 +95,7 @@ func (c *conservation) run() (lacking bool) {
 // resume takes slots for the suspended attempts of a job: each resumes on its own machine
 // only.
 func (c *conservation) resume(d *division) {
-	for _, s := range c.view.Job(d.job.id).Stages {
+	for _, s := range c.view.Job(d.job.Job).Stages {
 		if s.Slot != c.kind || !s.StartsAlone() || s.StartsEarly() {
 			continue
 		}
@@ -158,7 +158,7 @@ func (c *conservation) takeOne(from, to *division, victims *[]victim.Victim, fit
 	if i < 0 {
 		return false
 	}
-	p.Cause, p.For = fmt.Sprintf(cause, from.job.id, to.job.id), to.job.id
+	p.Cause, p.For = fmt.Sprintf(cause, from.job.Job, to.job.Job), to.job.Job
 	c.preempts = append(c.preempts, p)
 	*victims = slices.Delete(*victims, i, i+1)
 	return true

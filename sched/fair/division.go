@@ -74,7 +74,7 @@ func (c *conservation) collect(q *queue, parent *division, given map[*sharetree.
 // first.
 func (c *conservation) divisionOf(e *entry, given int) *division {
 	d := &division{queue: e.queue, job: e}
-	account, j := e.account, c.view.Job(e.id)
+	account, j := e.account, c.view.Job(e.Job)
 	for _, s := range j.Stages {
 		if s.Slot != c.kind || !s.StartsAlone() {
 			continue

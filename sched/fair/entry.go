@@ -1,11 +1,11 @@
 package fair
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/ledger"
 	"github.com/hammr/hammr/sched/share"
 	"github.com/hammr/hammr/sched/sharetree"
@@ -13,11 +13,9 @@ import (
 
 // entry is a job that is not over, or whose attempts still have slots.
 type entry struct {
-	id          cluster.JobID // id of the job
-	queue       *queue
-	user        string // user, for the limit of running jobs
-	priority    int
-	submittedAt int64
+	sched.Submission // its place in fifo order, as placeJob found it last
+	queue            *queue
+	user             string // user, for the limit of running jobs
 
 	active    bool // the job is not over
 	started   bool // it has had a slot
@@ -30,15 +28,11 @@ type entry struct {
 	treeEntry *sharetree.Entry // its place in the order of its queue
 }
 
-// compare returns the fifo order of jobs: priority, then age.
-func (e *entry) compare(other *entry) int {
-	return cmp.Or(cmp.Compare(other.priority, e.priority), e.compareAge(other))
-}
+// compare returns the fifo order of jobs.
+func (e *entry) compare(other *entry) int { return e.Submission.Compare(other.Submission) }
 
 // compareAge orders jobs by submission.
-func (e *entry) compareAge(other *entry) int {
-	return cmp.Or(cmp.Compare(e.submittedAt, other.submittedAt), e.id.Compare(other.id))
-}
+func (e *entry) compareAge(other *entry) int { return e.CompareAge(other.Submission) }
 
 // placeJob moves a job to its pool and to its place by priority, or drops it if its
 // account is closed.
@@ -52,7 +46,7 @@ func (p *Policy) placeJob(view cluster.View, id cluster.JobID) {
 		return
 	}
 	if e == nil {
-		e = &entry{id: id, treeEntry: &sharetree.Entry{Job: id}}
+		e = &entry{treeEntry: &sharetree.Entry{Job: id}}
 		e.treeEntry.Value = e
 		p.jobs[id] = e
 	}
@@ -60,7 +54,7 @@ func (p *Policy) placeJob(view cluster.View, id cluster.JobID) {
 	e.started, e.suspended = hasStarted(j), j.Suspended
 	e.admitted = e.admitted && e.active
 	before := e.queue
-	e.queue, e.user, e.priority, e.submittedAt = p.tree.queue(j.Spec.Pool), j.Spec.User, j.EffectivePriority(), j.SubmittedAt
+	e.Submission, e.queue, e.user = sched.SubmissionOf(j), p.tree.queue(j.Spec.Pool), j.Spec.User
 	if before != nil && before != e.queue {
 		p.tree.prune(before)
 	}
@@ -77,7 +71,7 @@ func (p *Policy) placeJob(view cluster.View, id cluster.JobID) {
 // so that comparisons within an allocation do not compute logarithms.
 func (p *Policy) updateTreeEntry(e *entry) {
 	for kind := range e.weights {
-		e.weights[kind] = p.weight(e, kind, e.submittedAt)
+		e.weights[kind] = p.weight(e, kind, e.At)
 	}
 	e.treeEntry.SetDemand(e.counted.waiting)
 }
@@ -85,7 +79,7 @@ func (p *Policy) updateTreeEntry(e *entry) {
 // forget drops a job that has been removed from its queue. It ignores nil.
 func (p *Policy) forget(e *entry) {
 	if e != nil {
-		delete(p.jobs, e.id)
+		delete(p.jobs, e.Job)
 		p.tree.prune(e.queue)
 	}
 }
@@ -134,11 +128,11 @@ func (p *Policy) count(e *entry) {
 // factors of Config that are enabled (mapred.fairscheduler.sizebasedweight and
 // .newjobboost).
 func (p *Policy) weight(e *entry, kind int, now int64) float64 {
-	w := share.PriorityWeight(e.priority)
+	w := share.PriorityWeight(e.Priority)
 	if p.conf.SizeBasedWeight {
 		w *= math.Log2(1 + float64(e.counted.demand[kind]))
 	}
-	if p.conf.NewJobBoost && now-e.submittedAt < p.conf.BoostMillis {
+	if p.conf.NewJobBoost && now-e.At < p.conf.BoostMillis {
 		w *= p.conf.BoostFactor
 	}
 	return w

@@ -82,7 +82,7 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 	}
 	if begun := p.noteStarted(delta.Started); begun || len(delta.Jobs)+len(delta.Retired) > 0 {
 		for _, e := range p.admit() {
-			touched = append(touched, e.id)
+			touched = append(touched, e.Job)
 		}
 	}
 	for _, id := range touched {

@@ -121,7 +121,7 @@ func compareEntries(a, b *sharetree.Entry) int { return a.Value.(*entry).compare
 
 // claimant returns a job as rankers see it.
 func (p *Policy) claimant(now int64, view sched.View, e *entry) *sched.Claimant {
-	c := &sched.Claimant{Job: view.Job(e.id), Running: e.counted.running, Demand: e.counted.demand}
+	c := &sched.Claimant{Job: view.Job(e.Job), Running: e.counted.running, Demand: e.counted.demand}
 	for kind := range c.Weight {
 		c.Weight[kind] = p.weight(e, kind, now)
 	}

@@ -29,7 +29,7 @@ func (n *need) count(w *wave) {
 			continue
 		}
 		n.anywhere -= e.account.Suspended[w.kind]
-		for _, s := range view.Job(e.id).Stages {
+		for _, s := range view.Job(e.Job).Stages {
 			for _, a := range s.Suspended() {
 				if view.FreeSlots(view.Machine(a.Machine))[w.kind] == 0 {
 					n.resuming[a.Machine] += s.Slots[w.kind]
@@ -45,7 +45,7 @@ func (n *need) uses(w *wave, machine string) bool {
 		n.count(w)
 	}
 	return n.resuming[machine] > 0 || n.anywhere > 0 && slices.ContainsFunc(n.queue.jobs, func(e *entry) bool {
-		return e.counted.claims[w.kind] > 0 && sched.CanStartOn(w.finder.View.View, w.finder.Now, w.finder.View.Job(e.id), cluster.Slot(w.kind), machine)
+		return e.counted.claims[w.kind] > 0 && sched.CanStartOn(w.finder.View.View, w.finder.Now, w.finder.View.Job(e.Job), cluster.Slot(w.kind), machine)
 	})
 }
 

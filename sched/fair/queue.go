@@ -122,7 +122,7 @@ func (q *queue) oldestWaiting() int64 {
 	q.since, q.stale = math.MaxInt64, false
 	for _, e := range q.jobs {
 		if !e.counted.waiting.IsZero() {
-			q.since = min(q.since, e.submittedAt)
+			q.since = min(q.since, e.At)
 		}
 	}
 	for _, child := range q.children {

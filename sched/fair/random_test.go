@@ -228,7 +228,7 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	}
 	all := occupied(view, p.conf.Allocations)
 	for _, e := range p.byPriority {
-		j := view.Job(e.id)
+		j := view.Job(e.Job)
 		for _, s := range j.Stages {
 			if !s.StartsAlone() || !e.admitted || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
 				continue

@@ -4,7 +4,6 @@
 package fifo
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
@@ -19,26 +18,8 @@ type Policy struct {
 	placer placement.Placer
 	wake   int64 // when Decide may find more although nothing changes, ms; 0 is never
 
-	queue []*entry                 // jobs that are not over, in order
-	byID  map[cluster.JobID]*entry // the same entries; nil before the first job
-}
-
-// entry is a job in the queue. It keeps the values that the order depends on, so that the
-// job can be found in the queue after its priority has changed. Observe then moves it.
-type entry struct {
-	job         cluster.JobID
-	priority    int   // cluster.Job.EffectivePriority
-	submittedAt int64 // ms since the epoch
-}
-
-// compare orders jobs by priority, then by submission, as Hadoop's JobQueueTaskScheduler
-// does.
-func (e *entry) compare(other *entry) int {
-	return cmp.Or(
-		-cmp.Compare(e.priority, other.priority),
-		cmp.Compare(e.submittedAt, other.submittedAt),
-		e.job.Compare(other.job),
-	)
+	queue []sched.Submission                 // jobs that are not over, in order
+	byID  map[cluster.JobID]sched.Submission // the same; nil before the first job
 }
 
 // New returns a FIFO policy with a placement. Call Reset before any other method.
@@ -49,7 +30,7 @@ func New(conf sched.Placement) *Policy {
 // Reset implements sched.Policy.
 func (p *Policy) Reset(_ int64, view sched.View) {
 	p.placer.Reset()
-	p.queue, p.byID = nil, make(map[cluster.JobID]*entry)
+	p.queue, p.byID = nil, make(map[cluster.JobID]sched.Submission)
 	for j := range view.Jobs() {
 		p.place(j)
 	}
@@ -70,21 +51,21 @@ func (p *Policy) place(j *cluster.Job) {
 		return
 	}
 	if p.byID == nil {
-		p.byID = make(map[cluster.JobID]*entry)
+		p.byID = make(map[cluster.JobID]sched.Submission)
 	}
-	e := &entry{j.ID, j.EffectivePriority(), j.SubmittedAt}
-	i, _ := slices.BinarySearchFunc(p.queue, e, (*entry).compare)
+	e := sched.SubmissionOf(j)
+	i, _ := slices.BinarySearchFunc(p.queue, e, sched.Submission.Compare)
 	p.queue = slices.Insert(p.queue, i, e)
 	p.byID[j.ID] = e
 }
 
 // remove takes a job out of the queue, if it is there.
 func (p *Policy) remove(id cluster.JobID) {
-	e := p.byID[id]
-	if e == nil {
+	e, queued := p.byID[id]
+	if !queued {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(p.queue, e, (*entry).compare)
+	i, _ := slices.BinarySearchFunc(p.queue, e, sched.Submission.Compare)
 	p.queue = slices.Delete(p.queue, i, i+1)
 	delete(p.byID, id)
 }
@@ -101,7 +82,7 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 		if round.Remaining() == 0 {
 			break
 		}
-		for w := range sched.Wants(view.Job(e.job)) {
+		for w := range sched.Wants(view.Job(e.Job)) {
 			t.take(w)
 		}
 	}
@@ -155,26 +136,27 @@ func (*Policy) OrderIsStatic() {}
 
 // Precedes implements sched.JobComparer: the job that is first in the queue precedes.
 func (p *Policy) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.Job) bool {
-	one, other := p.byID[a.ID], p.byID[b.ID]
-	return one != nil && other != nil && one.compare(other) < 0
+	one, queued := p.byID[a.ID]
+	other, otherQueued := p.byID[b.ID]
+	return queued && otherQueued && one.Compare(other) < 0
 }
 
 // Explain implements sched.Explainer: the priority of a job, how many jobs are before it in
 // the queue, and the slots that these jobs wait for.
 func (p *Policy) Explain(_ int64, view sched.View, job *cluster.Job) []sched.Detail {
-	e := p.byID[job.ID]
-	if e == nil {
+	e, queued := p.byID[job.ID]
+	if !queued {
 		return nil
 	}
 	before := p.queue[:slices.Index(p.queue, e)]
 	var wanted cluster.Slots
 	for _, other := range before {
-		for w := range sched.Wants(view.Job(other.job)) {
+		for w := range sched.Wants(view.Job(other.Job)) {
 			wanted = wanted.Plus(w.TotalNeed())
 		}
 	}
 	return []sched.Detail{
-		{Name: "priority", Value: strconv.Itoa(e.priority)},
+		{Name: "priority", Value: strconv.Itoa(e.Priority)},
 		{Name: "jobs before it in the queue", Value: strconv.Itoa(len(before))},
 		{Name: "slots that those wait for", Value: strconv.Itoa(wanted[cluster.MapSlot]) + " map, " + strconv.Itoa(wanted[cluster.ReduceSlot]) + " reduce"},
 	}
