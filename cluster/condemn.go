@@ -151,47 +151,30 @@ func (t *Task) condemned(number int) *Task {
 
 // condemnAttempt ends an attempt. Its process, if its machine is alive, is ordered to exit.
 func (tx *transition) condemnAttempt(a *Attempt, alive bool) {
-	active, place := a.Active(), a.State.info().place
-	if place != gone && !alive {
-		place = gone
-		tx.delta.Freed = append(tx.delta.Freed, a.ID)
-	}
-	switch {
-	case active && place == gone:
-		a.State = AttemptKilled
-	case active && place == inMemory:
-		a.State = AttemptKilledSuspended
-	case active:
-		a.State = AttemptKilledExiting
-	case place == gone:
-		a.State = a.State.withoutProcess()
-	}
-	if active {
-		a.Cause = condemned
+	if a.Active() {
+		a.State, a.Cause = a.State.after(eventKill), condemned
 		tx.delta.Ended = append(tx.delta.Ended, a.ID)
 	}
 	if a.EndedAt == 0 {
 		a.EndedAt = tx.at
 	}
-	if place != gone {
+	switch {
+	case a.OnMachine() && alive:
 		tx.delta.OrdersChanged = append(tx.delta.OrdersChanged, a.ID)
+		return
+	case a.OnMachine():
+		tx.delta.Freed = append(tx.delta.Freed, a.ID)
 	}
+	a.State = a.State.withoutProcess()
 }
 
 // withoutProcess returns the state of an ended attempt whose process is gone and whose output
 // does not count.
 func (s AttemptState) withoutProcess() AttemptState {
-	switch s {
-	case AttemptFailedExiting, AttemptFailedSuspended:
-		return AttemptFailed
-	case AttemptKilledExiting, AttemptKilledSuspended:
-		return AttemptKilled
-	case AttemptPreemptedExiting, AttemptPreemptedSuspended:
-		return AttemptWorkLost
-	case AttemptSucceeded:
-		return AttemptRevoked
-	case AttemptOutputLost:
-		return AttemptRevokedLost
+	for _, event := range []attemptEvent{eventLoseMachine, eventRevoke} {
+		if next, may := attemptTransitions[s][event]; may {
+			return next
+		}
 	}
 	return s
 }
