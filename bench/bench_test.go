@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -30,7 +31,7 @@ func shell(name, script string) Entry {
 	}}
 }
 
-var aaa = Input{Name: "aaa", Bytes: kibibyte, Generate: func(w *bufio.Writer, n int64) error {
+var aaa = Input{Name: "aaa", Bytes: kibibyte, Lines: func(w *bufio.Writer, _ *rand.Rand, n int64) error {
 	_, err := w.Write(bytes.Repeat([]byte("a"), int(n)))
 	return err
 }}
@@ -161,7 +162,7 @@ func TestAdversarialInputs(t *testing.T) {
 		var a, b bytes.Buffer
 		for _, to := range []*bytes.Buffer{&a, &b} {
 			w := bufio.NewWriter(to)
-			if err := in.Generate(w, size); err != nil {
+			if err := in.Lines(w, in.random(), size); err != nil {
 				t.Fatal(err)
 			}
 			w.Flush()

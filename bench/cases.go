@@ -1,31 +1,57 @@
 package bench
 
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// yardstick returns the command of the yardstick's generator. It takes a seed, so all machines have the
+// same input.
+func yardstick(kind, seed string) func(k *Kit, name string, bytes int64) Command {
+	return func(k *Kit, name string, bytes int64) Command {
+		return Command{Args: []string{k.Program("gen"), kind, fmt.Sprint(bytes), seed}, Stdout: name}
+	}
+}
+
 // Inputs of the yardstick's generator.
 var (
-	textInput    = Input{Name: "text", Bytes: fullSize, Yardstick: [2]string{"text", "42"}}
-	teraInput    = Input{Name: "tera", Bytes: fullSize, Yardstick: [2]string{"tera", "7"}}
-	bigTeraInput = Input{Name: "tera", Bytes: fourTimes, Yardstick: [2]string{"tera", "7"}}
-	lineInput    = Input{Name: "tline", Bytes: fullSize, Yardstick: [2]string{"tline", "7"}}
-	tinyInput    = Input{Name: "text", Bytes: kibibyte, Yardstick: [2]string{"text", "42"}}
+	textInput    = Input{Name: "text", Command: yardstick("text", "42")}
+	teraInput    = Input{Name: "tera", Command: yardstick("tera", "7")}
+	bigTeraInput = Input{Name: "tera", Bytes: fourTimes, Command: yardstick("tera", "7")}
+	lineInput    = Input{Name: "tline", Command: yardstick("tline", "7")}
+	tinyInput    = Input{Name: "text", Bytes: kibibyte, Command: yardstick("text", "42")}
 )
+
+// bundled returns the command line of a bundled program, with arguments before its input.
+func bundled(name string, args ...string) func(k *Kit, in, out string) Command {
+	return func(k *Kit, in, out string) Command {
+		return k.Ours([]string{"hammr", "run", name}, append(slices.Clone(args), in, out)...)
+	}
+}
+
+// job returns the command line of a job of bench/program/jobs. It reads files of the input's
+// directory; without files, the input itself.
+func job(name string, files ...string) func(k *Kit, in, out string) Command {
+	return func(k *Kit, in, out string) Command {
+		args := []string{name}
+		for _, file := range files {
+			args = append(args, filepath.Join(in, file))
+		}
+		if len(files) == 0 {
+			args = append(args, in)
+		}
+		return k.Ours([]string{"jobs"}, append(args, out)...)
+	}
+}
 
 // Entries of Hammr.
 var (
-	wordcount = Entry{"hammr", func(k *Kit, in, out string) Command {
-		return k.Ours([]string{"hammr", "run", "wordcount"}, in, out)
-	}}
-	naive = Entry{"hammr, naive program", func(k *Kit, in, out string) Command {
-		return k.Ours([]string{"naive"}, in, out)
-	}}
-	plain = Entry{"hammr, no combiner", func(k *Kit, in, out string) Command {
-		return k.Ours([]string{"plain"}, in, out)
-	}}
-	terasort = Entry{"hammr", func(k *Kit, in, out string) Command {
-		return k.Ours([]string{"hammr", "run", "terasort"}, in, out)
-	}}
-	sortLines = Entry{"hammr", func(k *Kit, in, out string) Command {
-		return k.Ours([]string{"hammr", "run", "sort"}, "-r", "2", in, out)
-	}}
+	wordcount = Entry{"hammr", bundled("wordcount")}
+	naive     = Entry{"hammr, naive program", job("naive")}
+	plain     = Entry{"hammr, no combiner", job("plain")}
+	terasort  = Entry{"hammr", bundled("terasort")}
+	sortLines = Entry{"hammr", bundled("sort", "-r", "2")}
 )
 
 // Entries of rivals.

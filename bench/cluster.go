@@ -145,7 +145,7 @@ func syncNote(s Spread) string {
 // and the DataNodes share the machine with it.
 var (
 	hdfsWordcount = Entry{"hammr from HDFS", func(k *Kit, in, out string) Command {
-		return k.Ours([]string{"hammr", "run", "wordcount"}, k.onHDFS(in), out)
+		return bundled("wordcount")(k, k.onHDFS(in), out)
 	}}
 	hdfsTerasort = Entry{"hammr on HDFS", func(k *Kit, in, out string) Command {
 		return k.Ours([]string{"hammr", "run", "terasort"}, "-D", "dfs.replication=1", k.onHDFS(in), k.onHDFS(out))

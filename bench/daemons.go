@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,26 +12,24 @@ import (
 // daemons has the processes of the cluster that a contest has started. Their CPU time is
 // measured; memory is measured for the commands only.
 type daemons struct {
-	cluster            *testcluster.Cluster
-	masters, tasknodes []int // process ids
+	cluster *testcluster.Cluster
+	pids    []int // of the masters, then of the tasknodes
+	masters int   // number of masters
 }
 
 // daemonsOf finds the processes of a cluster. A daemon without a process is an error, since
 // its cost would be missing.
 func daemonsOf(c *testcluster.Cluster) (*daemons, error) {
-	d := &daemons{cluster: c}
 	masters, tasknodes := c.Names()
-	var errs []error
-	for _, list := range []struct {
-		names []string
-		pids  *[]int
-	}{{masters, &d.masters}, {tasknodes, &d.tasknodes}} {
-		for _, name := range list.names {
-			p, err := c.Process(name)
-			*list.pids, errs = append(*list.pids, p.PID), append(errs, err)
+	d := &daemons{cluster: c, masters: len(masters)}
+	for _, name := range slices.Concat(masters, tasknodes) {
+		p, err := c.Process(name)
+		if err != nil {
+			return nil, err
 		}
+		d.pids = append(d.pids, p.PID)
 	}
-	return d, errors.Join(errs...)
+	return d, nil
 }
 
 // Usage is the CPU time that the daemons of a cluster used while a command ran.
@@ -63,7 +60,7 @@ func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 		for i := range after {
 			took := after[i] - before[i]
 			u.CPUSeconds += took.Seconds()
-			if i < len(d.masters) {
+			if i < d.masters {
 				u.MasterShare = max(u.MasterShare, took.Seconds()/time.Since(start).Seconds())
 			}
 		}
@@ -74,7 +71,7 @@ func (d *daemons) measureUsage() (end func() (*Usage, error)) {
 // cpu returns the CPU time that each daemon has used so far, masters first. Children that
 // still run are not included, so usage is taken after the jobs.
 func (d *daemons) cpu() (all []time.Duration, err error) {
-	for _, pid := range slices.Concat(d.masters, d.tasknodes) {
+	for _, pid := range d.pids {
 		p, err := procfs.Find(pid)
 		if err != nil {
 			return nil, fmt.Errorf("CPU time of a daemon: %w", err)

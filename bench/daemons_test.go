@@ -10,7 +10,7 @@ import (
 )
 
 func TestDaemonsAreWatched(t *testing.T) {
-	d := &daemons{masters: []int{os.Getpid(), 1}, tasknodes: []int{os.Getpid()}}
+	d := &daemons{masters: 2, pids: []int{os.Getpid(), 1, os.Getpid()}}
 	end := d.measureUsage()
 	for start, _ := d.cpu(); ; {
 		if now, err := d.cpu(); err != nil || now[0] > start[0]+5*procfs.ClockTick {
@@ -21,7 +21,7 @@ func TestDaemonsAreWatched(t *testing.T) {
 	if err != nil || u.MasterShare <= 0 || u.MasterShare > 100 || u.CPUSeconds < 2*5*procfs.ClockTick.Seconds() {
 		t.Errorf("usage %+v, %v", u, err)
 	}
-	d.masters[0] = 1 << 30 // no process has that number
+	d.pids[0] = 1 << 30 // no process has that number
 	if _, err := d.measureUsage()(); err == nil {
 		t.Error("a daemon that is gone is watched")
 	}

@@ -39,15 +39,15 @@ func repeated(times int, line string) Entry {
 }
 
 // teraRecords is the input of terasort by teragen.
-var teraRecords = Input{Name: "teragen", Bytes: fullSize, Create: func(ctx context.Context, k *Kit, name string, bytes int64) error {
-	return run(ctx, Command{Args: []string{k.Program("hammr"), "run", "teragen", "--quiet", fmt.Sprint(bytes / 100), name}})
+var teraRecords = Input{Name: "teragen", Command: func(k *Kit, name string, bytes int64) Command {
+	return Command{Args: []string{k.Program("hammr"), "run", "teragen", "--quiet", fmt.Sprint(bytes / 100), name}}
 }}
 
 // figures are measured with --size 256m, in a BENCH_DIR in memory: how long a disk's file system looks for
 // a place for a new file depends on what was removed before. Values are medians on two cores of a Xeon.
 func figures() []figure {
-	words := Input{Name: "zipf-words", Bytes: fullSize, Generate: zipfLines}
-	tiny := Input{Name: "zipf-tiny", Bytes: kibibyte, Generate: zipfLines}
+	words := Input{Name: "zipf-words", Lines: zipfLines}
+	tiny := Input{Name: "zipf-tiny", Bytes: kibibyte, Lines: zipfLines}
 	return []figure{
 		{Contest{Name: "start", About: "hammr version, 20 times", Input: tiny, Ours: repeated(20, `"$0" version`)}, 0.172, 28 << 20},
 		{Contest{Name: "job", About: "wordcount of 1 KB, 20 times", Input: tiny, Ours: repeated(20, `"$0" run wordcount --quiet "$1" "$2/$i"`)}, 0.300, 35 << 20},
@@ -102,12 +102,11 @@ func figureVerdict(change float64) string {
 
 // cpuRatio returns the median over rounds of our CPU time, with that of daemons, over the rival's.
 func cpuRatio(r Result) float64 {
-	var ours []float64
-	for _, s := range r.Ours.Samples {
-		if s.Cluster != nil {
-			s.CPUSeconds += s.Cluster.CPUSeconds
+	ours := figuresOf(r.Ours.Samples, func(s Sample) float64 {
+		if s.Cluster == nil {
+			return s.CPUSeconds
 		}
-		ours = append(ours, s.CPUSeconds)
-	}
+		return s.CPUSeconds + s.Cluster.CPUSeconds
+	})
 	return spreadOf(ratios(ours, cpuOf(r.Rival.Samples))).Median
 }

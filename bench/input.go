@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -15,26 +16,33 @@ import (
 )
 
 // Input is a file or a directory that is generated once and kept. The name, the size and the
-// seed are its file name, so inputs of several sizes are kept side by side.
+// seed are its file name, so inputs of several sizes are kept side by side. Exactly one of Command,
+// Lines and Files is set.
 type Input struct {
 	Name string
 	Seed uint64 // 0 for inputs whose seed never changes
-	// Bytes returns the input's size, given the size of the main files.
+	// Bytes returns the input's size, given the size of the main files; nil is the same size.
 	Bytes func(size int64) int64
-	// Yardstick are the arguments of the yardstick's generator before and after the size.
-	// Without them, Generate writes the file, or Create writes a file or a directory.
-	Yardstick [2]string
-	Generate  func(w *bufio.Writer, bytes int64) error
-	Create    func(ctx context.Context, k *Kit, name string, bytes int64) error
+
+	// Command is the command of a program that writes the input.
+	Command func(k *Kit, name string, bytes int64) Command
+	// Lines writes the one file of the input.
+	Lines func(w *bufio.Writer, r *rand.Rand, bytes int64) error
+	// Files writes the files of the input into an empty directory.
+	Files func(ctx context.Context, dir string, r *rand.Rand, bytes int64) error
 }
 
-func fullSize(size int64) int64  { return size }
 func fourTimes(size int64) int64 { return 4 * size }
 func quarter(size int64) int64   { return max(size/4, 1<<20) }
 func kibibyte(int64) int64       { return 1 << 10 }
 
 // size returns the number of bytes in this run.
-func (in Input) size(k *Kit) int64 { return in.Bytes(k.cfg.SizeBytes) }
+func (in Input) size(k *Kit) int64 {
+	if in.Bytes == nil {
+		return k.cfg.SizeBytes
+	}
+	return in.Bytes(k.cfg.SizeBytes)
+}
 
 // path returns the file's place, whether it exists or not.
 func (in Input) path(k *Kit) string {
@@ -60,18 +68,29 @@ func (in Input) ensure(ctx context.Context, k *Kit) error {
 	return os.Rename(unfinished, name)
 }
 
-// The yardstick's generators take a seed, so all machines have the same input.
+// generate writes the input under a name.
 func (in Input) generate(ctx context.Context, k *Kit, name string) error {
 	switch {
-	case in.Create != nil:
-		return in.Create(ctx, k, name, in.size(k))
-	case in.Generate == nil:
-		return run(ctx, Command{
-			Args:   []string{k.Program("gen"), in.Yardstick[0], fmt.Sprint(in.size(k)), in.Yardstick[1]},
-			Stdout: name,
-		})
+	case in.Command != nil:
+		return run(ctx, in.Command(k, name, in.size(k)))
+	case in.Files != nil:
+		if err := os.Mkdir(name, 0o755); err != nil {
+			return err
+		}
+		return in.Files(ctx, name, in.random(), in.size(k))
 	}
-	return data.File(name, func(w *bufio.Writer) error { return in.Generate(w, in.size(k)) })
+	return data.File(name, func(w *bufio.Writer) error { return in.Lines(w, in.random(), in.size(k)) })
+}
+
+// random returns the random source of the input, so that every machine generates the same input. Inputs
+// of the same seed have sources that are independent of each other.
+func (in Input) random() *rand.Rand {
+	if in.Seed == 0 {
+		return rand.New(rand.NewPCG(42, 7))
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(in.Name)) // never fails
+	return rand.New(rand.NewPCG(in.Seed, h.Sum64()))
 }
 
 // warm reads all files of the input once and returns their size. Reading brings them into the
@@ -96,26 +115,22 @@ func (in Input) warm(k *Kit) (bytes int64, err error) {
 // adversarial lists inputs on which sorts and hash tables often perform badly. Contests sort
 // their lines and count their words.
 var adversarial = []Input{
-	{Name: "equal", Bytes: quarter, Generate: equalLines},
-	{Name: "sorted", Bytes: quarter, Generate: sortedLines},
-	{Name: "short", Bytes: quarter, Generate: shortLines},
-	{Name: "long", Bytes: quarter, Generate: longLines},
-	{Name: "zipf", Bytes: quarter, Generate: zipfLines},
+	{Name: "equal", Bytes: quarter, Lines: equalLines},
+	{Name: "sorted", Bytes: quarter, Lines: sortedLines},
+	{Name: "short", Bytes: quarter, Lines: shortLines},
+	{Name: "long", Bytes: quarter, Lines: longLines},
+	{Name: "zipf", Bytes: quarter, Lines: zipfLines},
 }
-
-// seeded returns a random source with a fixed seed, so every machine generates the same
-// inputs.
-func seeded() *rand.Rand { return rand.New(rand.NewPCG(42, 7)) }
 
 // equalLines writes lines that are all equal. Some quicksorts take quadratic time on equal
 // keys.
-func equalLines(w *bufio.Writer, bytes int64) error {
+func equalLines(w *bufio.Writer, _ *rand.Rand, bytes int64) error {
 	return data.Lines(w, bytes, func(dst []byte) []byte { return append(dst, "the same key on every line"...) })
 }
 
 // sortedLines writes lines in sorted order with long common prefixes, so comparisons read
 // far into the keys.
-func sortedLines(w *bufio.Writer, bytes int64) error {
+func sortedLines(w *bufio.Writer, _ *rand.Rand, bytes int64) error {
 	n := 0
 	return data.Lines(w, bytes, func(dst []byte) []byte {
 		n++
@@ -124,8 +139,7 @@ func sortedLines(w *bufio.Writer, bytes int64) error {
 }
 
 // shortLines writes lines of five bytes, so that bookkeeping costs more than data.
-func shortLines(w *bufio.Writer, bytes int64) error {
-	random := seeded()
+func shortLines(w *bufio.Writer, random *rand.Rand, bytes int64) error {
 	return data.Lines(w, bytes, func(dst []byte) []byte {
 		x := random.Uint32()
 		for range 4 {
@@ -138,8 +152,7 @@ func shortLines(w *bufio.Writer, bytes int64) error {
 
 // longLines writes lines of one MiB, so that a few lines fill a buffer. Each line is a
 // record, so a spill holds only a few records.
-func longLines(w *bufio.Writer, bytes int64) error {
-	random := seeded()
+func longLines(w *bufio.Writer, random *rand.Rand, bytes int64) error {
 	const length = 1 << 20
 	return data.Lines(w, min(bytes, bytes/length*length), func(dst []byte) []byte {
 		for len(dst) < length-16 {
@@ -154,8 +167,7 @@ func longLines(w *bufio.Writer, bytes int64) error {
 
 // zipfLines writes a few very frequent keys and more rare keys than fit into a table in the
 // CPU cache. The reduce of the most frequent key gets more records than the others.
-func zipfLines(w *bufio.Writer, bytes int64) error {
-	random := seeded()
+func zipfLines(w *bufio.Writer, random *rand.Rand, bytes int64) error {
 	zipf := rand.NewZipf(random, 1.1, 1, 50_000_000)
 	return data.Lines(w, bytes, func(dst []byte) []byte {
 		return fmt.Appendf(dst, "user%d %04x", zipf.Uint64(), random.Uint32()>>16)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -71,17 +72,12 @@ func (k *Kit) build(ctx context.Context, sources []source) error {
 // Program returns the path of a program that build has built.
 func (k *Kit) Program(name string) string { return filepath.Join(k.bin, name) }
 
-// Work returns the directory of outputs and temporary files. It is on the same file system as
-// the inputs, and is removed at the end of the run.
-func (k *Kit) Work() string { return k.work }
-
 // Ours returns the command that runs one of our programs with two reduces. It spills into
 // the kit's directory, as the rivals do.
 func (k *Kit) Ours(program []string, args ...string) Command {
 	local := filepath.Join(k.work, "local")
 	generic := []string{"-D", "mapreduce.cluster.local.dir=" + local, "-D", "mapreduce.job.reduces=2", "--quiet"}
-	program[0] = k.Program(program[0])
-	return Command{Args: append(append(program, generic...), args...)}
+	return Command{Args: slices.Concat([]string{k.Program(program[0])}, program[1:], generic, args)}
 }
 
 // Command is a process to run; Stdin and Stdout name files or are "". Its standard error is
@@ -113,44 +109,26 @@ func run(ctx context.Context, c Command) error {
 	cmd.WaitDelay = 10 * time.Second
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	files, err := c.redirect(cmd)
-	if err != nil {
-		return err
+	if c.Stdin != "" {
+		in, err := os.Open(c.Stdin)
+		if err != nil {
+			return fmt.Errorf("standard input of %s: %w", c.Args[0], err)
+		}
+		defer in.Close()
+		cmd.Stdin = in
 	}
-	defer closeAll(files)
+	if c.Stdout != "" {
+		out, err := os.Create(c.Stdout)
+		if err != nil {
+			return fmt.Errorf("standard output of %s: %w", c.Args[0], err)
+		}
+		defer out.Close() // its process has written it
+		cmd.Stdout = out
+	}
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, stderr.Bytes())
 	}
 	return nil
-}
-
-// redirect opens the files of the standard streams. The caller closes them after the run.
-func (c Command) redirect(cmd *exec.Cmd) (files []*os.File, err error) {
-	if c.Stdin != "" {
-		f, err := os.Open(c.Stdin)
-		if err != nil {
-			return nil, fmt.Errorf("standard input of %s: %w", c.Args[0], err)
-		}
-		files = append(files, f)
-		cmd.Stdin = f
-	}
-	if c.Stdout != "" {
-		f, err := os.Create(c.Stdout)
-		if err != nil {
-			closeAll(files)
-			return nil, fmt.Errorf("standard output of %s: %w", c.Args[0], err)
-		}
-		files = append(files, f)
-		cmd.Stdout = f
-	}
-	return files, nil
-}
-
-// closeAll ignores errors: the files were read, or their process has written them.
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		f.Close()
-	}
 }
 
 // measure runs a command below the program timed. On exec the kernel counts the peak memory

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hammr/hammr/internal/kit/jsonfile"
@@ -51,12 +52,15 @@ type Side struct {
 	Samples      []Sample `json:"samples"`
 }
 
-// sideOf sums up the samples of one entry.
+// sideOf sums up the samples of one entry. A sample of all processes may have missed the peak of the
+// largest one.
 func sideOf(e Entry, samples []Sample) Side {
-	return Side{
-		Name: e.Name, Seconds: spreadOf(secondsOf(samples)), CPUSeconds: spreadOf(cpuOf(samples)),
-		MaxRSSBytes: maxRSS(samples), TreeRSSBytes: maxTreeRSS(samples), Samples: samples,
+	s := Side{Name: e.Name, Seconds: spreadOf(secondsOf(samples)), CPUSeconds: spreadOf(cpuOf(samples)), Samples: samples}
+	for _, one := range samples {
+		s.MaxRSSBytes = max(s.MaxRSSBytes, one.MaxRSSBytes)
+		s.TreeRSSBytes = max(s.TreeRSSBytes, one.MaxRSSBytes, one.TreeRSSBytes)
 	}
+	return s
 }
 
 // resultOf makes the result from the samples of a contest. The ratio is computed round by
@@ -77,7 +81,12 @@ func notesOn(c Contest, s Side) (notes []string) {
 	if c.Tasks > 0 {
 		notes = append(notes, fmt.Sprintf("%.0f tasks/s", float64(c.Tasks)/s.Seconds.Median))
 	}
-	share, cpu := usageOf(s.Samples)
+	var share, cpu []float64
+	for _, one := range s.Samples {
+		if one.Cluster != nil {
+			share, cpu = append(share, one.Cluster.MasterShare), append(cpu, one.Cluster.CPUSeconds)
+		}
+	}
 	if len(share) > 0 {
 		notes = append(notes, fmt.Sprintf("the busiest master takes %.1f %% of a core", 100*spreadOf(share).Median))
 	}
@@ -96,26 +105,20 @@ func (g Goals) met(r Result) bool {
 
 // String returns the text for the table, "" for no goals.
 func (g Goals) String() string {
-	text := ""
-	add := func(format string, args ...any) {
-		if text != "" {
-			text += ", "
-		}
-		text += fmt.Sprintf(format, args...)
-	}
+	var goals []string
 	if g.Ratio > 0 {
-		add("ratio ≥ %g", g.Ratio)
+		goals = append(goals, fmt.Sprintf("ratio ≥ %g", g.Ratio))
 	}
 	if g.Target > 0 {
-		add("aim %g", g.Target)
+		goals = append(goals, fmt.Sprintf("aim %g", g.Target))
 	}
 	if g.Seconds > 0 {
-		add("≤ %g ms", g.Seconds*1000)
+		goals = append(goals, fmt.Sprintf("≤ %g ms", g.Seconds*1000))
 	}
 	if g.MaxRSSBytes > 0 {
-		add("RSS ≤ %d MiB", g.MaxRSSBytes>>20)
+		goals = append(goals, fmt.Sprintf("RSS ≤ %d MiB", g.MaxRSSBytes>>20))
 	}
-	return text
+	return strings.Join(goals, ", ")
 }
 
 // write stores the report under its time and returns the name of the file.
@@ -156,50 +159,19 @@ func ratios(over, under []float64) []float64 {
 	return out
 }
 
-// secondsOf returns the wall-clock times of the samples.
+// figuresOf returns a figure of each sample.
+func figuresOf(samples []Sample, of func(Sample) float64) (figures []float64) {
+	for _, s := range samples {
+		figures = append(figures, of(s))
+	}
+	return figures
+}
+
+// secondsOf returns the wall-clock times of the samples, cpuOf their CPU times.
 func secondsOf(samples []Sample) []float64 {
-	var out []float64
-	for _, s := range samples {
-		out = append(out, s.Seconds)
-	}
-	return out
+	return figuresOf(samples, func(s Sample) float64 { return s.Seconds })
 }
 
-// usageOf returns the cost of daemons in the samples that have it: the busiest master's part
-// of a core, and seconds of CPU time.
-func usageOf(samples []Sample) (share, cpu []float64) {
-	for _, s := range samples {
-		if s.Cluster != nil {
-			share, cpu = append(share, s.Cluster.MasterShare), append(cpu, s.Cluster.CPUSeconds)
-		}
-	}
-	return share, cpu
-}
-
-// cpuOf returns the CPU times of the samples.
 func cpuOf(samples []Sample) []float64 {
-	var out []float64
-	for _, s := range samples {
-		out = append(out, s.CPUSeconds)
-	}
-	return out
-}
-
-// maxTreeRSS returns the greatest peak memory of all processes of a command together, 0 without
-// samples. A sample of the tree may have missed the peak of its largest process.
-func maxTreeRSS(samples []Sample) int64 {
-	most := maxRSS(samples)
-	for _, s := range samples {
-		most = max(most, s.TreeRSSBytes)
-	}
-	return most
-}
-
-// maxRSS returns the greatest peak memory of a process, 0 without samples.
-func maxRSS(samples []Sample) int64 {
-	var most int64
-	for _, s := range samples {
-		most = max(most, s.MaxRSSBytes)
-	}
-	return most
+	return figuresOf(samples, func(s Sample) float64 { return s.CPUSeconds })
 }

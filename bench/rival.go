@@ -104,7 +104,7 @@ func command(ctx context.Context, log io.Writer, name string, args ...string) er
 }
 
 // temporary is the directory for the rivals' spills.
-func temporary(k *Kit) string { return filepath.Join(k.Work(), "tmp") }
+func temporary(k *Kit) string { return filepath.Join(k.work, "tmp") }
 
 // entry returns the rival's side of a workload.
 func (r rival) entry(w workload, venv string) Entry {

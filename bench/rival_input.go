@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -28,32 +27,6 @@ const (
 
 // scaled returns the number of records for a size, at least least.
 func scaled(full, bytes, least int64) int64 { return max(full*(bytes>>10)/(fullBytes>>10), least) }
-
-// inputOf returns an input of the full size that generate writes to one file.
-func inputOf(name string, seed uint64, generate func(w *bufio.Writer, r *rand.Rand, bytes int64) error) Input {
-	return directoryOf(name, seed, func(_ context.Context, file string, r *rand.Rand, bytes int64) error {
-		return data.File(file, func(w *bufio.Writer) error { return generate(w, r, bytes) })
-	})
-}
-
-// directoryOf returns an input that create writes: a file, or a directory of files.
-func directoryOf(name string, seed uint64, create func(ctx context.Context, name string, r *rand.Rand, bytes int64) error) Input {
-	return Input{
-		Name: "rivals-" + name, Seed: seed,
-		Bytes: func(size int64) int64 { return size },
-		Create: func(ctx context.Context, _ *Kit, file string, bytes int64) error {
-			return create(ctx, file, randomOf(name, seed), bytes)
-		},
-	}
-}
-
-// randomOf returns the random source of an input. Inputs of the same seed have sources that are
-// independent of each other.
-func randomOf(name string, seed uint64) *rand.Rand {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(name)) // never fails
-	return rand.New(rand.NewPCG(seed, h.Sum64()))
-}
 
 // appendPadded appends a number with leading zeros.
 func appendPadded(dst []byte, n, width int64) []byte {
@@ -160,32 +133,21 @@ const smallFile = 512 << 10
 // indexFiles is the number of files of the workload index.
 const indexFiles = 64
 
-// textFiles returns the create function for a directory of n files of text, with names of equal
-// length.
+// textFiles returns the function that writes n files of text, with names of equal length.
 func textFiles(n func(bytes int64) int64) func(context.Context, string, *rand.Rand, int64) error {
 	return func(ctx context.Context, dir string, r *rand.Rand, bytes int64) error {
 		files := n(bytes)
-		return inDirectory(dir, func() error {
-			for i := range files {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				name := filepath.Join(dir, string(appendPadded(nil, i, 5))+".txt")
-				if err := data.File(name, func(w *bufio.Writer) error { return textLines(w, r, bytes/files) }); err != nil {
-					return err
-				}
+		for i := range files {
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
-			return nil
-		})
+			name := filepath.Join(dir, string(appendPadded(nil, i, 5))+".txt")
+			if err := data.File(name, func(w *bufio.Writer) error { return textLines(w, r, bytes/files) }); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-}
-
-// inDirectory makes a directory and calls write.
-func inDirectory(dir string, write func() error) error {
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return err
-	}
-	return write()
 }
 
 // Files of the inputs of joins.
@@ -202,40 +164,36 @@ const (
 func joinFiles(_ context.Context, dir string, r *rand.Rand, bytes int64) error {
 	const customerLine = 21 // length of a line in bytes
 	customers := max(bytes/20/customerLine, 1)
-	return inDirectory(dir, func() error {
-		err := data.File(filepath.Join(dir, customersFile), func(w *bufio.Writer) error {
-			for _, id := range r.Perm(int(customers)) {
-				b := append(appendPadded([]byte("c"), int64(id), 8), "\tregion-"...)
-				if _, err := w.Write(append(appendPadded(b, r.Int64N(1000), 3), '\n')); err != nil {
-					return err
-				}
+	err := data.File(filepath.Join(dir, customersFile), func(w *bufio.Writer) error {
+		for _, id := range r.Perm(int(customers)) {
+			b := append(appendPadded([]byte("c"), int64(id), 8), "\tregion-"...)
+			if _, err := w.Write(append(appendPadded(b, r.Int64N(1000), 3), '\n')); err != nil {
+				return err
 			}
-			return nil
-		})
-		return errors.Join(err, data.File(filepath.Join(dir, ordersFile), func(w *bufio.Writer) error {
-			return data.Lines(w, bytes, func(dst []byte) []byte {
-				dst = append(dst, 'c')
-				dst = append(appendPadded(dst, r.Int64N(customers+customers/10+1), 8), '\t')
-				dst = append(strconv.AppendInt(dst, r.Int64N(100_000), 10), "\titem-"...)
-				return appendPadded(dst, r.Int64N(10_000), 4)
-			})
-		}))
+		}
+		return nil
 	})
+	return errors.Join(err, data.File(filepath.Join(dir, ordersFile), func(w *bufio.Writer) error {
+		return data.Lines(w, bytes, func(dst []byte) []byte {
+			dst = append(dst, 'c')
+			dst = append(appendPadded(dst, r.Int64N(customers+customers/10+1), 8), '\t')
+			dst = append(strconv.AppendInt(dst, r.Int64N(100_000), 10), "\titem-"...)
+			return appendPadded(dst, r.Int64N(10_000), 4)
+		})
+	}))
 }
 
-// compressedText returns the create function for one compressed file of text. The name ends
+// compressedText returns the function that writes one compressed file of text. The name ends
 // in the suffix of the format, by which programs know it.
 func compressedText(suffix string, compress func(ctx context.Context, to io.Writer) (io.WriteCloser, error)) func(context.Context, string, *rand.Rand, int64) error {
 	return func(ctx context.Context, dir string, r *rand.Rand, bytes int64) error {
-		return inDirectory(dir, func() error {
-			return data.File(filepath.Join(dir, "text.txt"+suffix), func(w *bufio.Writer) error {
-				c, err := compress(ctx, w)
-				if err != nil {
-					return err
-				}
-				text := bufio.NewWriterSize(c, 1<<20)
-				return errors.Join(textLines(text, r, bytes), text.Flush(), c.Close())
-			})
+		return data.File(filepath.Join(dir, "text.txt"+suffix), func(w *bufio.Writer) error {
+			c, err := compress(ctx, w)
+			if err != nil {
+				return err
+			}
+			text := bufio.NewWriterSize(c, 1<<20)
+			return errors.Join(textLines(text, r, bytes), text.Flush(), c.Close())
 		})
 	}
 }

@@ -46,26 +46,24 @@ func pointFiles(_ context.Context, dir string, r *rand.Rand, size int64) error {
 		}
 	}
 	var least []start
-	return inDirectory(dir, func() error {
-		err := data.File(filepath.Join(dir, pointsFile), func(w *bufio.Writer) error {
-			var line []byte
-			for range points {
-				var hash uint64
-				line, hash = appendPoint(line[:0], r, places[r.IntN(kmeansCentres)])
-				least = insertStart(least, hash, line)
-				if _, err := w.Write(append(line, '\n')); err != nil {
-					return err
-				}
+	err := data.File(filepath.Join(dir, pointsFile), func(w *bufio.Writer) error {
+		var line []byte
+		for range points {
+			var hash uint64
+			line, hash = appendPoint(line[:0], r, places[r.IntN(kmeansCentres)])
+			least = insertStart(least, hash, line)
+			if _, err := w.Write(append(line, '\n')); err != nil {
+				return err
 			}
-			return nil
-		})
-		return errors.Join(err, data.File(filepath.Join(dir, centresFile), func(w *bufio.Writer) error {
-			for _, s := range least {
-				fmt.Fprintln(w, s.line) // the writer keeps its error
-			}
-			return nil
-		}))
+		}
+		return nil
 	})
+	return errors.Join(err, data.File(filepath.Join(dir, centresFile), func(w *bufio.Writer) error {
+		for _, s := range least {
+			fmt.Fprintln(w, s.line) // the writer keeps its error
+		}
+		return nil
+	}))
 }
 
 // appendPoint appends the coordinates of a point near a place, with blanks between. They have

@@ -28,33 +28,12 @@ type workload struct {
 	Cannot map[string]string
 }
 
-// program returns the command line of one of our programs with one input.
-func program(name ...string) func(k *Kit, in, out string) Command {
-	return func(k *Kit, in, out string) Command {
-		return k.Ours(append([]string(nil), name...), in, out)
-	}
-}
-
-// joins returns the command line of a program that reads customers and orders.
-func joins(name string) func(k *Kit, in, out string) Command {
-	return func(k *Kit, in, out string) Command {
-		return k.Ours([]string{name}, filepath.Join(in, customersFile), filepath.Join(in, ordersFile), out)
-	}
-}
-
-// iterates returns the command line of a bundled program with numbers before its input, which
-// is a file of the input's directory, or the input itself.
-func iterates(name, file string, numbers ...int) func(k *Kit, in, out string) Command {
-	return func(k *Kit, in, out string) Command {
-		var args []string
-		for _, n := range numbers {
-			args = append(args, strconv.Itoa(n))
-		}
-		return k.Ours([]string{"hammr", "run", name}, append(args, filepath.Join(in, file), out)...)
-	}
-}
-
 const pagerankRounds = 10
+
+// kmeans returns the command line of the bundled program for the points of a directory.
+func kmeans(k *Kit, in, out string) Command {
+	return bundled("kmeans", fmt.Sprint(kmeansCentres), fmt.Sprint(kmeansRounds))(k, filepath.Join(in, pointsFile), out)
+}
 
 // Tolerances. Our ranks are whole billionths, and our centres whole millionths, rounded down in
 // each round; the rivals' are floats. A point between two centres may so get another centre,
@@ -70,51 +49,51 @@ const uniqCount = `sort --parallel=2 | uniq -c`
 // workloads returns all workloads with inputs of a seed. Their names must not change, since
 // results of different days are matched by name.
 func workloads(seed uint64) []workload {
-	log := inputOf("log", seed, logLines)
-	graph := inputOf("graph", seed, edgeLines)
-	customers := directoryOf("join", seed, joinFiles)
+	log := Input{Name: "log", Seed: seed, Lines: logLines}
+	graph := Input{Name: "graph", Seed: seed, Lines: edgeLines}
+	customers := Input{Name: "join", Seed: seed, Files: joinFiles}
 	all := []workload{
 		{
-			Name: "keys", About: "count of random keys, half of them different", Input: inputOf("keys", seed, keyLines),
-			Ours: program("hammr", "run", "wordcount"), Pipe: uniqCount,
+			Name: "keys", About: "count of random keys, half of them different", Input: Input{Name: "keys", Seed: seed, Lines: keyLines},
+			Ours: bundled("wordcount"), Pipe: uniqCount,
 		},
 		{
 			Name: "pairs", About: "different pairs of user and page of a log", Input: log,
-			Ours: program("pairs"), Pipe: `cut -f 2,3 | sort --parallel=2 -u`, ComparePipe: sameRecords(identity),
+			Ours: job("pairs"), Pipe: `cut -f 2,3 | sort --parallel=2 -u`, ComparePipe: sameRecords(identity),
 		},
 		{
 			Name: "broadcastjoin", About: "join with a small input in memory, sums by region", Input: customers,
-			Ours: joins("joinbroadcast"), Script: "join", SparkScript: "broadcastjoin",
+			Ours: job("joinbroadcast", customersFile, ordersFile), Script: "join", SparkScript: "broadcastjoin",
 		},
 		{
 			Name: "join", About: "the same join, both inputs shuffled", Input: customers,
-			Ours: joins("joinshuffle"),
+			Ours: job("joinshuffle", customersFile, ordersFile),
 		},
 		{
-			Name: "index", About: "inverted index of text without combiner", Ours: program("index"),
-			Input: directoryOf("index", seed, textFiles(func(int64) int64 { return indexFiles })),
+			Name: "index", About: "inverted index of text without combiner", Ours: job("index"),
+			Input: Input{Name: "index", Seed: seed, Files: textFiles(func(int64) int64 { return indexFiles })},
 		},
 		{
 			Name: "pagerank", About: "PageRank of ten rounds in one job", Input: graph,
-			Ours: iterates("pagerankdag", "", pagerankRounds), Compare: rankTolerance.compare,
+			Ours: bundled("pagerankdag", fmt.Sprint(pagerankRounds)), Compare: rankTolerance.compare,
 		},
 		{
 			Name: "pagerankchain", About: "the same, a job for each round", Input: graph,
-			Ours: iterates("pagerank", "", pagerankRounds), Script: "pagerank", Compare: rankTolerance.compare,
+			Ours: bundled("pagerank", fmt.Sprint(pagerankRounds)), Script: "pagerank", Compare: rankTolerance.compare,
 		},
 		{
-			Name: "kmeans", About: "sixteen centres of points in ten rounds", Input: directoryOf("points", seed, pointFiles),
-			Ours: iterates("kmeans", pointsFile, kmeansCentres, kmeansRounds), Compare: centreTolerance.compare,
+			Name: "kmeans", About: "sixteen centres of points in ten rounds", Input: Input{Name: "points", Seed: seed, Files: pointFiles},
+			Ours: kmeans, Compare: centreTolerance.compare,
 		},
 		{
 			Name: "top100", About: "the pages of a log with the most views", Input: log,
-			Ours: program("toppages"), Compare: sameLines(identity), ComparePipe: sameLines(countFirst),
+			Ours: job("toppages"), Compare: sameLines(identity), ComparePipe: sameLines(countFirst),
 			Pipe: `cut -f 3 | ` + uniqCount + ` | sort -k 1,1nr -k 2 | head -n 100`,
 		},
-		{Name: "sessions", About: "sessions of the users of a log, by secondary sort", Input: log, Ours: program("sessions")},
+		{Name: "sessions", About: "sessions of the users of a log, by secondary sort", Input: log, Ours: job("sessions")},
 		{
-			Name: "smallfiles", About: "wordcount of files of 512 KiB", Ours: program("hammr", "run", "wordcount"), Script: "wordcount",
-			Input: directoryOf("smallfiles", seed, textFiles(func(bytes int64) int64 { return max(bytes/smallFile, 1) })),
+			Name: "smallfiles", About: "wordcount of files of 512 KiB", Ours: bundled("wordcount"), Script: "wordcount",
+			Input: Input{Name: "smallfiles", Seed: seed, Files: textFiles(func(bytes int64) int64 { return max(bytes/smallFile, 1) })},
 		},
 	}
 	return completed(append(all, compressedWorkloads(seed)...))
@@ -123,19 +102,19 @@ func workloads(seed uint64) []workload {
 // compressedWorkloads count the words of one compressed file.
 func compressedWorkloads(seed uint64) []workload {
 	const noBzip2 = "it reads no bzip2"
-	ours := program("hammr", "run", "wordcount")
+	ours := bundled("wordcount")
 	return []workload{
 		{
 			Name: "gzip", About: "wordcount of a gzip file", Ours: ours, Script: "wordcount",
-			Input: directoryOf("gzip", seed, compressedText(".gz", gzipTo)),
+			Input: Input{Name: "gzip", Seed: seed, Files: compressedText(".gz", gzipTo)},
 		},
 		{
 			Name: "zstd", About: "wordcount of a zstd file", Ours: ours, Script: "wordcount",
-			Input: directoryOf("zstd", seed, compressedText(".zst", zstdTo)),
+			Input: Input{Name: "zstd", Seed: seed, Files: compressedText(".zst", zstdTo)},
 		},
 		{
 			Name: "bzip2", About: "wordcount of a bzip2 file", Ours: ours, Script: "wordcount",
-			Input:  directoryOf("bzip2", seed, compressedText(".bz2", bzip2To)),
+			Input:  Input{Name: "bzip2", Seed: seed, Files: compressedText(".bz2", bzip2To)},
 			Cannot: map[string]string{"duckdb": noBzip2, "polars": noBzip2},
 		},
 	}

@@ -214,7 +214,7 @@ func TestWhatARivalCannotDoIsSkipped(t *testing.T) {
 func TestInputsDependOnSeed(t *testing.T) {
 	content := func(w workload) string {
 		name := filepath.Join(t.TempDir(), "input")
-		if err := w.Input.Create(t.Context(), nil, name, 64<<10); err != nil {
+		if err := w.Input.generate(t.Context(), &Kit{cfg: Config{SizeBytes: 64 << 10}}, name); err != nil {
 			t.Fatal(err)
 		}
 		return contentOf(t, name)

@@ -40,10 +40,10 @@ func Timed(name string, args []string, signals <-chan os.Signal) (exitCode int, 
 			_ = cmd.Process.Signal(s) // fails if the process has already ended
 		}
 	}()
-	tree := watchTree(os.Getpid())
+	stopTree := watchTree(os.Getpid())
 	err = cmd.Wait()
 	elapsed := time.Since(start)
-	peak := tree.stop()
+	peak := stopTree()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return 0, err
@@ -94,15 +94,10 @@ func sampleOfChildren() (Sample, error) {
 // each process of the machine, about 2 ms of CPU time.
 const treeInterval = 250 * time.Millisecond
 
-// treeWatch samples the resident memory of the processes below one process.
-type treeWatch struct {
-	stopping chan struct{}
-	peak     chan int64 // gets the peak when the goroutine ends
-}
-
-// watchTree starts a goroutine that samples until stop.
-func watchTree(root int) treeWatch {
-	w := treeWatch{make(chan struct{}), make(chan int64, 1)}
+// watchTree starts a goroutine that samples the resident memory of the processes below one process.
+// stop ends it and returns the peak in bytes.
+func watchTree(root int) (stop func() int64) {
+	result := make(chan int64)
 	go func() {
 		ticker := time.NewTicker(treeInterval)
 		defer ticker.Stop()
@@ -111,19 +106,12 @@ func watchTree(root int) treeWatch {
 			select {
 			case <-ticker.C:
 				peak = max(peak, treeRSS(root))
-			case <-w.stopping:
-				w.peak <- peak
+			case result <- peak:
 				return
 			}
 		}
 	}()
-	return w
-}
-
-// stop ends the sampling and returns the peak in bytes.
-func (w treeWatch) stop() int64 {
-	close(w.stopping)
-	return <-w.peak
+	return func() int64 { return <-result }
 }
 
 // treeRSS returns the sum of the resident memory of all processes below root, without root.

@@ -35,7 +35,11 @@ func openOutput(output string) (r io.Reader, closeFiles func(), err error) {
 		return nil, nil, err
 	}
 	var files []*os.File
-	closeFiles = func() { closeAll(files) }
+	closeFiles = func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}
 	var readers []io.Reader
 	for _, name := range names {
 		f, err := os.Open(name)

@@ -1,6 +1,3 @@
-// Command toppages lists the 100 pages with the most lines in a log, the most frequent first,
-// with their counts. Lines of the log have a time, a user, a page and a duration, separated by
-// tabs.
 package main
 
 import (
@@ -10,12 +7,12 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// length is the number of pages in the list.
+// length is the number of pages in the list of topPages.
 const length = 100
 
-type nothing = struct{}
-
-var job = mr.Define("toppages", nothing{}, func(g *mr.Graph, _ nothing) {
+// topPages lists the pages with the most lines in a log, the most frequent first, with their
+// counts.
+var topPages = mr.Define("toppages", nothing{}, func(g *mr.Graph, _ nothing) {
 	views := mr.Read(g, "views", mr.TextLines(), mr.MapFunc(view))
 	counts := mr.Group(g, "counts", mr.Sum[[]byte, int64](), views.Shuffle().Combine(mr.Sum[[]byte, int64]()))
 	mr.Write(counts.Top(length, mr.ByValue), mr.TextOutput[[]byte, int64]())
@@ -31,5 +28,3 @@ func view(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, int64]) error
 	out.Emit(page, 1)
 	return nil
 }
-
-func main() { mr.Main(job) }

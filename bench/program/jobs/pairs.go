@@ -1,5 +1,3 @@
-// Command pairs writes each different pair of user and page of a log once. Lines of the log
-// have a time, a user, a page and a duration, separated by tabs.
 package main
 
 import (
@@ -9,9 +7,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-type nothing = struct{}
-
-var job = mr.New("pairs",
+// pairs writes each different pair of user and page of a log once.
+var pairs = mr.New("pairs",
 	mr.TextLines(),
 	mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, nothing]) error {
 		_, rest, _ := bytes.Cut(line, []byte("\t"))
@@ -25,5 +22,3 @@ var job = mr.New("pairs",
 	mr.First[[]byte, nothing](),
 	mr.TextOutput[[]byte, nothing](),
 ).Combine(mr.First[[]byte, nothing]())
-
-func main() { mr.Main(job) }

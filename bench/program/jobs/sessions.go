@@ -1,7 +1,3 @@
-// Command sessions divides the lines of each user in a log into sessions: a pause of more than
-// half an hour ends one. It writes the user, the times of the first and the last line, and the
-// number of lines. Lines of the log have a time in seconds, a user, a page and a duration,
-// separated by tabs, in any order.
 package main
 
 import (
@@ -19,7 +15,10 @@ const pause = 30 * 60
 // visit is a user at a time. The user makes the groups; the time puts the values in order.
 type visit = mr.Pair[string, int64]
 
-var job = mr.New("sessions",
+// sessions divides the lines of each user in a log into sessions: a pause of more than half an
+// hour ends one. It writes the user, the times of the first and the last line, and the number of
+// lines. The log has any order.
+var sessions = mr.New("sessions",
 	mr.TextLines(),
 	mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[visit, int64]) error {
 		at, rest, _ := bytes.Cut(line, []byte("\t"))
@@ -52,5 +51,3 @@ func divide(_ *mr.Task, first visit, times iter.Seq[int64], out mr.Emitter[strin
 func emit(out mr.Emitter[string, string], user string, begin, end int64, lines int) {
 	out.Emit(user, fmt.Sprintf("%d\t%d\t%d", begin, end, lines))
 }
-
-func main() { mr.Main(job) }

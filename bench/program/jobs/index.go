@@ -1,7 +1,3 @@
-// Command index lists for each word the files in which it occurs, with the number of times. It
-// has no combiner: every word of the text passes through the shuffle.
-//
-//	the	00.txt:1	01.txt:2
 package main
 
 import (
@@ -13,8 +9,13 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// job needs no secondary sort: the values of a key arrive in the order of the input's files.
-var job = mr.New("index",
+// index lists for each word the files in which it occurs, with the number of times. It has no
+// combiner: every word of the text passes through the shuffle.
+//
+//	the	00.txt:1	01.txt:2
+//
+// It needs no secondary sort: the values of a key arrive in the order of the input's files.
+var index = mr.New("index",
 	mr.TextLines(),
 	mr.MapFunc(func(t *mr.Task, _ int64, line []byte, out mr.Emitter[[]byte, []byte]) error {
 		name, _ := t.Input()
@@ -24,12 +25,12 @@ var job = mr.New("index",
 		}
 		return nil
 	}),
-	mr.ReduceFunc(list),
+	mr.ReduceFunc(listFiles),
 	mr.TextOutput[[]byte, []byte](),
 )
 
-// list counts how often each file occurs among the files of a word.
-func list(_ *mr.Task, word []byte, files iter.Seq[[]byte], out mr.Emitter[[]byte, []byte]) error {
+// listFiles counts how often each file occurs among the files of a word.
+func listFiles(_ *mr.Task, word []byte, files iter.Seq[[]byte], out mr.Emitter[[]byte, []byte]) error {
 	var line, last []byte
 	times := 0
 	for file := range files {
@@ -53,5 +54,3 @@ func appendCount(line, file []byte, times int) []byte {
 	}
 	return fmt.Appendf(line, "%s:%d", file, times)
 }
-
-func main() { mr.Main(job) }
