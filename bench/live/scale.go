@@ -125,18 +125,9 @@ func (s Scale) scaled(t paper.Trial) paper.Trial {
 	t.Cluster.MapSlots = slotsOf(t.Cluster.MapSlots, thin)
 	t.Cluster.ReduceSlots = slotsOf(t.Cluster.ReduceSlots, thin)
 	t.Cluster.Series = true
-	whole := t.Workload
-	t.Workload = func(seed uint64) (*workload.Workload, error) {
-		w, err := whole(seed)
-		if err != nil {
-			return nil, err
-		}
-		for i := range w.Jobs {
-			j := &w.Jobs[i]
-			j.Maps, j.Reduces = evenTasks(j.Maps, thin, s.Tasks), evenTasks(j.Reduces, thin, s.Tasks)
-		}
-		return w, nil
-	}
+	t.Workload = t.Workload.Each(func(_ int, j *workload.Job) {
+		j.Maps, j.Reduces = evenTasks(j.Maps, thin, s.Tasks), evenTasks(j.Reduces, thin, s.Tasks)
+	})
 	return t
 }
 

@@ -54,6 +54,20 @@ type Point struct {
 // seeds, so that all arms of a repetition get the same jobs.
 type Source func(seed uint64) (*workload.Workload, error)
 
+// Each returns the workload with every job changed. Jobs are numbered from 0.
+func (s Source) Each(change func(n int, j *workload.Job)) Source {
+	return func(seed uint64) (*workload.Workload, error) {
+		w, err := s(seed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range w.Jobs {
+			change(i, &w.Jobs[i])
+		}
+		return w, nil
+	}
+}
+
 // Measure is a number that the experiment measures, and the paper's number for it.
 //
 // The comparison is only as good as its reasons: a test of the short form fails if a number

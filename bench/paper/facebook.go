@@ -70,31 +70,11 @@ func (t traces) source(name string, blockTime time.Duration) Source {
 // sampled returns a workload with one task in sampleEvery. Machines must shrink by the same
 // factor, so that the load does not change.
 func sampled(s Source) Source {
-	return func(seed uint64) (*workload.Workload, error) {
-		w, err := s(seed)
-		if err != nil {
-			return nil, err
-		}
-		for i := range w.Jobs {
-			w.Jobs[i].Maps, w.Jobs[i].Reduces = sample(w.Jobs[i].Maps), sample(w.Jobs[i].Reduces)
-		}
-		return w, nil
-	}
+	return s.Each(func(_ int, j *workload.Job) { j.Maps, j.Reduces = sample(j.Maps), sample(j.Reduces) })
 }
 
 // mapsOnly returns a workload without its reduces. The jobs and their maps are the same.
-func mapsOnly(s Source) Source {
-	return func(seed uint64) (*workload.Workload, error) {
-		w, err := s(seed)
-		if err != nil {
-			return nil, err
-		}
-		for i := range w.Jobs {
-			w.Jobs[i].Reduces = nil
-		}
-		return w, nil
-	}
-}
+func mapsOnly(s Source) Source { return s.Each(func(_ int, j *workload.Job) { j.Reduces = nil }) }
 
 // sample keeps some of the tasks, at least one if there are any. It takes every
 // sampleEvery-th task instead of the

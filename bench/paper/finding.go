@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/hammr/hammr/sim/results"
 )
@@ -113,12 +114,4 @@ func number(x float64) string {
 }
 
 // trim removes zeros after the point. text has a point.
-func trim(text string) string {
-	for text[len(text)-1] == '0' {
-		text = text[:len(text)-1]
-	}
-	if text[len(text)-1] == '.' {
-		text = text[:len(text)-1]
-	}
-	return text
-}
+func trim(text string) string { return strings.TrimSuffix(strings.TrimRight(text, "0"), ".") }

@@ -126,10 +126,9 @@ func (c Comparison) experiments() (list []Experiment, err error) {
 			// The machines of the HFSP paper have 4 map slots and 2 reduce slots.
 			Cluster: sim.Config{Machines: comparedMachines, MapSlots: 4, ReduceSlots: 2, Replication: 3, UserShares: true},
 			Points:  []Point{{}, {Name: "a machine an hour fails", Set: func(t *Trial) { failHourly(t, l.length) }}},
-			Workload: func(seed uint64) (*workload.Workload, error) {
-				w, err := workload.ReadFile(file, workload.Options{Model: workload.Model{Sigma: taskSigma, Seed: seed}, SWIM: l.swim})
-				return dealt(w), err
-			},
+			Workload: Source(func(seed uint64) (*workload.Workload, error) {
+				return workload.ReadFile(file, workload.Options{Model: workload.Model{Sigma: taskSigma, Seed: seed}, SWIM: l.swim})
+			}).Each(func(n int, j *workload.Job) { j.User = fmt.Sprintf("user%d", n%users) }),
 		}
 		if c.Short {
 			e.Cluster.Machines, e.Workload = comparedMachines/sampleEvery, sampled(e.Workload)
@@ -145,16 +144,6 @@ func (c Comparison) experiments() (list []Experiment, err error) {
 
 // users is the number of users to whom the jobs of a load belong in turn. The traces name none.
 const users = 4
-
-// dealt gives the jobs of a workload to users. It ignores nil.
-func dealt(w *workload.Workload) *workload.Workload {
-	if w != nil {
-		for i := range w.Jobs {
-			w.Jobs[i].User = fmt.Sprintf("user%d", i%users)
-		}
-	}
-	return w
-}
 
 // failHourly lets a machine fail in the middle of each hour and return after ten minutes. The
 // machines are chosen in steps, so that each fails about equally often, and the choice is the
