@@ -28,13 +28,6 @@ func TestParentsOf(t *testing.T) {
 	}
 }
 
-func TestSwapHeader(t *testing.T) {
-	b := swapHeader(10, 4096)
-	if len(b) != 4096 || string(b[4086:]) != "SWAPSPACE2" || b[1024] != 1 || b[1028] != 9 {
-		t.Errorf("%d bytes, % x, % x, %q", len(b), b[1024:1028], b[1028:1032], b[4086:])
-	}
-}
-
 // TestCostsOf checks the medians of the extra times of a task and of the task in its place.
 func TestCostsOf(t *testing.T) {
 	sample := func(pressed bool, beside, after time.Duration) Sample {
