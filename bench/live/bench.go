@@ -22,6 +22,11 @@ type Bench struct {
 // stepTimeout bounds every step of an experiment.
 const stepTimeout = 2 * time.Minute
 
+// submit submits a job with the arguments of hammr submit, and returns its id.
+func (c *Cluster) submit(ctx context.Context, args ...string) (id string, err error) {
+	return c.Program().Run(ctx, append([]string{"submit"}, args...)...)
+}
+
 // awaitStep waits until a job is as wanted. The error says which step was too slow.
 func (c *Cluster) awaitStep(ctx context.Context, what, job string, wanted func(*wire.JobStatus) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, stepTimeout, fmt.Errorf("not within %v: %s", stepTimeout, what))

@@ -108,7 +108,7 @@ func (b Bench) playPlan(ctx context.Context, plan Plan, policy string) (w *workl
 			plan.Jobs[i].Out = filepath.Join(dir, "output", j.Out)
 		}
 	}
-	if _, err := cluster.play(ctx, plan, ""); err != nil {
+	if _, err := cluster.Run(ctx, plan, ""); err != nil {
 		return nil, err
 	}
 	return workload.ReadFile(cluster.Histories(), workload.Options{Format: workload.HistoryLogs})
@@ -150,16 +150,14 @@ func calibrationResults(all []Predicted) tables.Results {
 		r.Samples.Add(p.Plan, p.Policy, p.Job, seconds(p.Real), seconds(p.Replay), seconds(p.Forecast), p.errorOf(p.Replay), p.errorOf(p.Forecast))
 	}
 	for of, jobs := range tables.Groups(all, func(p Predicted) [2]string { return [2]string{p.Plan, p.Policy} }) {
-		var real int64
-		var replay, forecast predictions
+		var real, replay, forecast, replayErrors, forecastErrors []float64
 		for _, p := range jobs {
-			real += p.Real
-			replay.add(p.Replay, p.errorOf(p.Replay))
-			forecast.add(p.Forecast, p.errorOf(p.Forecast))
+			real, replay, forecast = append(real, seconds(p.Real)), append(replay, seconds(p.Replay)), append(forecast, seconds(p.Forecast))
+			replayErrors = append(replayErrors, 100*math.Abs(p.errorOf(p.Replay)))
+			forecastErrors = append(forecastErrors, 100*math.Abs(p.errorOf(p.Forecast)))
 		}
-		n := float64(len(jobs))
-		r.Summary.Add(of[0], of[1], len(jobs), seconds(real)/n, seconds(replay.sum)/n, 100*replay.errors/n, 100*replay.worst,
-			seconds(forecast.sum)/n, 100*forecast.errors/n, 100*forecast.worst)
+		r.Summary.Add(of[0], of[1], len(jobs), meanOf(real), meanOf(replay), meanOf(replayErrors), slices.Max(replayErrors),
+			meanOf(forecast), meanOf(forecastErrors), slices.Max(forecastErrors))
 	}
 	return r
 }
@@ -169,16 +167,12 @@ func (p Predicted) errorOf(predicted int64) float64 {
 	return float64(predicted-p.Real) / float64(max(p.Real, 1))
 }
 
-// predictions sums up predicted times, in ms, and the absolute values of their errors.
-type predictions struct {
-	sum           int64
-	errors, worst float64
-}
-
-func (p *predictions) add(ms int64, off float64) {
-	p.sum += ms
-	p.errors += math.Abs(off)
-	p.worst = max(p.worst, math.Abs(off))
+// meanOf returns the mean of at least one value.
+func meanOf(values []float64) (mean float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	return mean
 }
 
 // jobShape is a job of tasks that sleep.

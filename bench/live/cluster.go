@@ -91,7 +91,7 @@ func Attach(hammr, dir string) (*Cluster, error) {
 }
 
 // Stop ends a cluster that Start has started, and removes its directory. Histories and logs
-// are in that directory, so call Keep before Stop.
+// are in that directory, so Run keeps them before Stop.
 func (c *Cluster) Stop() error {
 	err := c.Close()
 	if c.owned {

@@ -78,7 +78,7 @@ func measureMapRate(ctx context.Context, c *Cluster, dir string) (float64, error
 // is the duration of the map's attempt in the history.
 func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
 	j := workload.Job{ID: "pace", Maps: make([]workload.Task, 1)}
-	run, err := c.play(ctx, Plan{Jobs: []Job{wordcountJob(&j, 1, in, out)}}, "")
+	run, err := c.Run(ctx, Plan{Jobs: []Job{wordcountJob(&j, 1, in, out)}}, "")
 	if err != nil {
 		return 0, err
 	}

@@ -2,7 +2,7 @@
 // a cluster that `hammr up` has started.
 //
 //	c, err := live.Start(ctx, live.Config{Hammr: program, Dir: dir, Tasknodes: 3, MapSlots: 2, ReduceSlots: 1, Policy: "fair"})
-//	run, err := c.Run(ctx, plan)     // submits jobs at their times, fails machines, waits for the end
+//	run, err := c.Run(ctx, plan, "") // submits jobs at their times, fails machines, waits for the end
 //	result := run.Result(shape)      // what a simulator would report, from the histories of the jobs
 //	err = c.Stop()
 //

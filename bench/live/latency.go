@@ -190,10 +190,6 @@ func (t *latencyRun) output(ctx context.Context) (bytes int64, err error) {
 	return valueOf(j, counter.MapOutputBytes), err
 }
 
-func (t *latencyRun) submit(ctx context.Context, args ...string) (id string, err error) {
-	return t.cluster.Program().Run(ctx, append([]string{"submit"}, args...)...)
-}
-
 // diskRate returns the bytes a second at which a file in a directory is written and synced.
 // It is measured, since disks differ widely.
 func diskRate(dir string) (rate float64, err error) {

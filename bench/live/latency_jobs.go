@@ -46,16 +46,16 @@ func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
 		args = append(args, set(conf.SplitMinSize, fmt.Sprint(int64(1)<<40))...)
 		args = append(args, set(conf.SortMB, fmt.Sprint(bufferSlots))...)
 		args = append(args, set("mapreduce.reduce.memory.mb", "1024")...)
-		return t.submit(ctx, append(args, "-r", "1", "file://"+in, "file://"+out)...)
+		return t.cluster.submit(ctx, append(args, "-r", "1", "file://"+in, "file://"+out)...)
 	case t.kind.kind == taskproc.Kind_MAP:
-		return t.submit(ctx, "sleep", "-m", "1", "-mt", longSleepMillis, "-r", "0", "-recordt", "5")
+		return t.cluster.submit(ctx, "sleep", "-m", "1", "-mt", longSleepMillis, "-r", "0", "-recordt", "5")
 	}
 	maps, reduces := "1", longSleepMillis
 	if t.kind.phase == "copy" {
 		maps, reduces = longSleepMillis, "1"
 	}
 	args := append([]string{"sleep"}, set("mapreduce.job.reduce.slowstart.completedmaps", "0")...)
-	return t.submit(ctx, append(args, "-m", "2", "-mt", maps, "-r", "1", "-rt", reduces, "-recordt", "5")...)
+	return t.cluster.submit(ctx, append(args, "-m", "2", "-mt", maps, "-r", "1", "-rt", reduces, "-recordt", "5")...)
 }
 
 // submitShort submits the job that waits for the slot, and returns as soon as the job waits.
@@ -65,7 +65,7 @@ func (t *latencyRun) submitShort(ctx context.Context) (id string, err error) {
 	if t.kind.kind == taskproc.Kind_REDUCE {
 		reduces = "1"
 	}
-	id, err = t.submit(ctx, "sleep", "-D", "mapreduce.job.priority=VERY_HIGH", "-D", "mapreduce.job.reduce.slowstart.completedmaps=1",
+	id, err = t.cluster.submit(ctx, "sleep", "-D", "mapreduce.job.priority=VERY_HIGH", "-D", "mapreduce.job.reduce.slowstart.completedmaps=1",
 		"-m", "1", "-mt", "1", "-r", reduces, "-rt", "1")
 	if err != nil {
 		return "", err

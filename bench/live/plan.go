@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,12 +53,14 @@ type Run struct {
 }
 
 // Run submits the jobs of a plan at their times, makes machines fail, and waits until all
-// jobs have ended, successfully or not.
+// jobs have ended. It keeps histories and logs in a directory, "" for none. A job that fails is an
+// error, and so is a machine that did not fail, because the jobs ended too early: the numbers would
+// be those of another experiment.
 //
 //	startFailures ┐
 //	submitAll ────┼─► await histories ─► stop failures ─► read histories ─► Run
 //	              └─ with StopAfter: kill the others when that job has ended
-func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
+func (c *Cluster) Run(ctx context.Context, p Plan, keep string) (*Run, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &Run{Begin: time.Now(), blockHosts: make(map[string]blockHosts)}
@@ -73,26 +75,15 @@ func (c *Cluster) Run(ctx context.Context, p Plan) (*Run, error) {
 	}
 	cancel() // failures that are still pending never happen
 	lost, failed := failures()
-	if err = errors.Join(err, failed); err != nil {
-		return nil, err
-	}
-	r.LostMachines = lost
-	return r, r.read(c.Histories(), ids)
-}
-
-// play runs a plan whose jobs must not fail. It keeps histories and logs in a directory, "" for
-// none. A machine that did not fail, because the jobs ended too early, is an error: the numbers would be those of another
-// experiment.
-func (c *Cluster) play(ctx context.Context, p Plan, keep string) (*Run, error) {
-	r, err := c.Run(ctx, p)
-	if err == nil {
-		err = r.Failed()
+	if err = errors.Join(err, failed); err == nil {
+		r.LostMachines = lost
+		err = errors.Join(r.read(c.Histories(), ids), r.failed())
 	}
 	if err == nil && keep != "" {
-		err = c.Keep(r, keep)
+		err = c.keep(r, keep)
 	}
-	if err == nil && len(r.LostMachines) != len(p.Failures) {
-		err = fmt.Errorf("%d machines of %d failed before all jobs were over", len(r.LostMachines), len(p.Failures))
+	if err == nil && len(lost) != len(p.Failures) {
+		err = fmt.Errorf("%d machines of %d failed before all jobs were over", len(lost), len(p.Failures))
 	}
 	return r, err
 }
@@ -107,11 +98,11 @@ func (c *Cluster) submitAll(ctx context.Context, p Plan, begin time.Time) (ids [
 			return ids, context.Cause(ctx)
 		case <-time.After(time.Until(begin.Add(j.At))):
 		}
-		args := append([]string{"submit"}, j.Args...)
+		args := slices.Clone(j.Args)
 		if j.Out != "" {
 			args = append(args, j.Out)
 		}
-		id, err := c.Program().Run(ctx, args...)
+		id, err := c.submit(ctx, args...)
 		if err != nil {
 			return ids, fmt.Errorf("job %s: %w", j.Name, err)
 		}
@@ -202,9 +193,9 @@ func (r *Run) read(dir string, ids []string) error {
 	return nil
 }
 
-// Failed names the first job that neither succeeded nor was killed. A job that was killed
+// failed names the first job that neither succeeded nor was killed. A job that was killed
 // by StopAfter is no failure.
-func (r *Run) Failed() error {
+func (r *Run) failed() error {
 	for _, j := range r.Jobs {
 		if j.State != wire.JobState_SUCCEEDED && j.State != wire.JobState_KILLED {
 			return fmt.Errorf("job %s (%s) is %v: %s", j.Name, j.JobId, j.State, j.Cause)
@@ -217,10 +208,10 @@ func (r *Run) Failed() error {
 // input of each map in order.
 const blockHostsFile = "homes.json"
 
-// Keep copies the histories of a run and the logs of the daemons into a directory, which it
+// keep copies the histories of a run and the logs of the daemons into a directory, which it
 // creates. If maps have read HDFS, it also writes where their input was. With these files a
 // result can be examined after the cluster is removed.
-func (c *Cluster) Keep(r *Run, dir string) error {
+func (c *Cluster) keep(r *Run, dir string) error {
 	files := r.Files
 	logs, err := filepath.Glob(filepath.Join(c.Logs(), "*"))
 	if err != nil {
@@ -234,7 +225,7 @@ func (c *Cluster) Keep(r *Run, dir string) error {
 			return err
 		}
 	}
-	if !r.readsHDFS() {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(r.blockHosts)), func(h blockHosts) bool { return h != nil }) {
 		return nil
 	}
 	data, err := json.Marshal(r.blockHosts)
@@ -244,33 +235,17 @@ func (c *Cluster) Keep(r *Run, dir string) error {
 	return os.WriteFile(filepath.Join(dir, blockHostsFile), data, 0o666)
 }
 
-// readsHDFS reports whether maps have read blocks.
-func (r *Run) readsHDFS() bool {
-	for _, h := range r.blockHosts {
-		if h != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // copyFile copies a regular file, which may grow meanwhile. It skips everything but regular
 // files.
 func copyFile(from, to string) error {
-	in, err := os.Open(from)
+	if info, err := os.Stat(from); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	data, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	if info, err := in.Stat(); err != nil || !info.Mode().IsRegular() {
-		return err
-	}
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return os.WriteFile(to, data, 0o666)
 }
 
 // A task's sleep is divided into parts, between which it can be preempted.

@@ -130,7 +130,7 @@ func (b Bench) preempt(ctx context.Context, r *PreemptionRun, load int, mode str
 		plan.Failures = append(plan.Failures, sim.Failure{Machine: (r.Run + i) % 4, Job: "low", Phase: l.phase, Percent: 50})
 	}
 	name := fmt.Sprintf("%s-%d-%s-%d", strings.ReplaceAll(r.Load, " ", "-"), r.Failures, r.Arm, r.Run+1)
-	run, err := cluster.play(ctx, plan, filepath.Join(b.Keep, "raw", name))
+	run, err := cluster.Run(ctx, plan, filepath.Join(b.Keep, "raw", name))
 	if err != nil {
 		return err
 	}

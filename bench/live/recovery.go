@@ -1,6 +1,9 @@
 package live
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/sim"
@@ -73,31 +76,11 @@ func (t *resultBuilder) recover(j *wire.JobStatus, task *wire.TaskStatus, n int,
 	})
 }
 
-// machineOf returns the number of a tasknode, from 0.
+// machineOf returns the number of a tasknode, from 0; -1 for another name.
 func machineOf(name string) int {
-	for n := range maxTasknodes {
-		if tasknodeName(n) == name {
-			return n
-		}
+	n, err := strconv.Atoi(strings.TrimPrefix(name, "n"))
+	if err != nil {
+		return -1
 	}
-	return -1
-}
-
-const maxTasknodes = 1000 // the most that hammr up starts
-
-// slotChange is an attempt that gets or releases a slot.
-type slotChange struct {
-	at        int64 // ms of the workload
-	job, pool string
-	kind      cluster.Slot
-	more      int
-}
-
-// change records the start and the end of an attempt for the series.
-func (t *resultBuilder) change(j *wire.JobStatus, kind cluster.Slot, a *wire.TaskStatus_Attempt) {
-	c := slotChange{t.time(a.StartTime), j.Name, j.Queue, kind, 1}
-	t.changes = append(t.changes, c)
-	if c.at, c.more = t.time(a.FinishTime), -1; c.at >= 0 {
-		t.changes = append(t.changes, c)
-	}
+	return n - 1
 }

@@ -177,15 +177,15 @@ func (m *recoveryRun) restore(ctx context.Context, ids []string) error {
 // submit submits a job and returns its id. Outputs of jobs that write are on this machine's
 // disk, each in a directory of its own.
 func (m *recoveryRun) submit(ctx context.Context, j sceneJob) (string, error) {
-	args := append([]string{"submit"}, j.args...)
+	args := j.args
 	if j.writes {
 		out, err := os.MkdirTemp(m.Work, "out")
 		if err != nil {
 			return "", err
 		}
-		args = append(args, filepath.Join(out, "files"))
+		args = append(slices.Clone(args), filepath.Join(out, "files"))
 	}
-	return m.cluster.Program().Run(ctx, args...)
+	return m.cluster.submit(ctx, args...)
 }
 
 // sceneJob is a job to submit.

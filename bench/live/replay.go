@@ -43,7 +43,7 @@ func (r Replay) Run(ctx context.Context) (played results.PolicyRun, err error) {
 	if played.Policy, err = c.Policy(ctx); err != nil {
 		return played, err
 	}
-	run, err := c.play(ctx, plan, r.Keep)
+	run, err := c.Run(ctx, plan, r.Keep)
 	if err != nil {
 		return played, err
 	}
@@ -90,7 +90,7 @@ func sortingPlan(ctx context.Context, c *Cluster, w *workload.Workload, fast flo
 			},
 		})
 	}
-	_, err := c.play(ctx, generate, "")
+	_, err := c.Run(ctx, generate, "")
 	return p, err
 }
 

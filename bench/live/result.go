@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/tables"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -59,7 +60,7 @@ type resultBuilder struct {
 	shape   Shape
 	inputs  map[string]*workload.Job
 	lost    []failedMachine // in the order of Run.LostMachines
-	changes []slotChange
+	changes []sim.Sample    // Running is the difference
 	out     sim.Result
 }
 
@@ -178,30 +179,31 @@ func valueOf(j *wire.JobStatus, id counter.ID) int64 {
 	return 0
 }
 
+// change records the start and the end of an attempt for the series.
+func (t *resultBuilder) change(j *wire.JobStatus, kind cluster.Slot, a *wire.TaskStatus_Attempt) {
+	c := sim.Sample{At: t.time(a.StartTime), Job: j.Name, Pool: j.Queue, Kind: kind, Running: 1}
+	t.changes = append(t.changes, c)
+	if c.At, c.Running = t.time(a.FinishTime), -1; c.At >= 0 {
+		t.changes = append(t.changes, c)
+	}
+}
+
 // series records slot usage over time: a sample whenever the number of a job's attempts of a
 // kind has changed at the end of a millisecond.
 func (t *resultBuilder) series() {
-	type holder struct {
-		job  string
-		kind cluster.Slot
-	}
-	slices.SortStableFunc(t.changes, func(a, b slotChange) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.job, b.job), cmp.Compare(a.kind, b.kind))
+	slices.SortStableFunc(t.changes, func(a, b sim.Sample) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind))
 	})
-	running := make(map[holder]int)
-	for i, c := range t.changes {
-		h := holder{c.job, c.kind}
-		before := running[h]
-		running[h] += c.more
-		same := func(o slotChange) bool { return o.at == c.at && o.job == c.job && o.kind == c.kind }
-		if i+1 < len(t.changes) && same(t.changes[i+1]) {
-			continue
+	running := make(map[sim.Sample]int) // by job, pool and kind
+	for sample, changes := range tables.Groups(t.changes, func(c sim.Sample) sim.Sample { c.Running = 0; return c }) {
+		of := sample
+		of.At = 0
+		before := running[of]
+		for _, c := range changes {
+			running[of] += c.Running
 		}
-		for k := i - 1; k >= 0 && same(t.changes[k]); k-- {
-			before -= t.changes[k].more
-		}
-		if running[h] != before {
-			t.out.Series = append(t.out.Series, sim.Sample{At: c.at, Job: c.job, Pool: c.pool, Kind: c.kind, Running: running[h]})
+		if sample.Running = running[of]; sample.Running != before {
+			t.out.Series = append(t.out.Series, sample)
 		}
 	}
 }

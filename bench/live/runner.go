@@ -2,15 +2,14 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/internal/kit/jsonfile"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -95,44 +94,25 @@ func (r *Runner) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error)
 	if err != nil {
 		return nil, err
 	}
-	return made.Outcome, saveTrial(file, made)
+	return made.Outcome, jsonfile.Write(file, made, 0o666)
 }
 
 // loadTrial returns the outcome of an earlier run with the same scale and version; nil if
 // there is none. An outcome of another version or scale is ignored and will be overwritten.
 func loadTrial(file string, wanted savedTrial) (*paper.Outcome, error) {
-	data, err := os.ReadFile(file)
+	var k savedTrial
+	err := jsonfile.Read(file, &k)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
-	}
-	var k savedTrial
-	if err := json.Unmarshal(data, &k); err != nil {
-		return nil, fmt.Errorf("trial %s: %w; remove the file to run it again", file, err)
+		return nil, fmt.Errorf("trial: %w; remove the file to run it again", err)
 	}
 	outcome := k.Outcome
 	if k.Outcome = nil; k != wanted {
 		return nil, nil
 	}
 	return outcome, nil
-}
-
-// saveTrial writes by rename, so that a saved trial is complete. It is compact JSON: an
-// outcome has thousands of tasks and samples.
-func saveTrial(file string, k savedTrial) error {
-	data, err := json.Marshal(k)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return err
-	}
-	if err := os.WriteFile(file+".new", data, 0o666); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
 }
 
 // runTrial runs a trial on a cluster of its own, or with Hadoop's MapReduce, and keeps
@@ -163,7 +143,7 @@ func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep stri
 	if err != nil {
 		return nil, err
 	}
-	run, err := c.play(ctx, plan, keep)
+	run, err := c.Run(ctx, plan, keep)
 	if err == nil {
 		err = r.input.restartDataNodes(ctx, run.LostMachines)
 	}

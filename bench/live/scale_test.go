@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/internal/kit/jsonfile"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
@@ -117,7 +118,7 @@ func TestRunnerResumes(t *testing.T) {
 	file := filepath.Join(r.Keep, fileName(trial.String())+".json")
 	keep := func(scale, version string) {
 		t.Helper()
-		if err := saveTrial(file, savedTrial{trial.String(), scale, version, &sim.Result{End: 42}}); err != nil {
+		if err := jsonfile.Write(file, savedTrial{trial.String(), scale, version, &sim.Result{End: 42}}, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
