@@ -3,12 +3,9 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
-	"time"
 
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
@@ -18,18 +15,22 @@ import (
 // emptyMaps is the number of tasks of a job whose tasks only start and end.
 const emptyMaps = 1000
 
-// Entries that run on a cluster. Only the memory of the client is measured.
-var (
-	clusterWordcount = Entry{"hammr on a cluster", func(k *Kit, in, out string) Command {
-		return k.onCluster("wordcount", in, out)
+// onCluster returns the entry of a bundled program on the cluster that its contest has started. The
+// client finds the cluster by its environment. Only the memory of the client is measured.
+func onCluster(name string) Entry {
+	return Entry{"hammr on a cluster", func(k *Kit, in, out string) Command {
+		c := bundled(name)(k, in, out)
+		c.Env = k.daemons.cluster.Environ()
+		return c
 	}}
-	clusterTerasort = Entry{"hammr on a cluster", func(k *Kit, in, out string) Command {
-		return k.onCluster("terasort", in, out)
-	}}
-	clusterMaps = Entry{"1000 empty maps", func(k *Kit, _, _ string) Command {
-		return k.onCluster("sleep", "-D", "mapreduce.job.reduces=0", "-m", strconv.Itoa(emptyMaps), "-mt", "0")
-	}}
-)
+}
+
+// clusterMaps is a job whose tasks only start and end.
+var clusterMaps = Entry{"1000 empty maps", func(k *Kit, _, _ string) Command {
+	c := k.Ours([]string{"hammr", "run", "sleep"}, "-D", "mapreduce.job.reduces=0", "-m", strconv.Itoa(emptyMaps), "-mt", "0")
+	c.Env = k.daemons.cluster.Environ()
+	return c
+}}
 
 // slowerBy returns the ratio for a run that takes the given multiple of the rival's time. A
 // goal is the rival's time divided by ours.
@@ -45,7 +46,7 @@ func clusterContests() []Contest {
 	return []Contest{
 		{
 			Name: "cluster-start", About: "a job of 1 KB on one master and one tasknode", Input: tinyInput,
-			Ours: clusterWordcount, Goals: Goals{Seconds: 0.150}, OnlyByName: true, Prepare: startCluster(1, 1),
+			Ours: onCluster("wordcount"), Goals: Goals{Seconds: 0.150}, OnlyByName: true, Prepare: startCluster(1, 1),
 		},
 		{
 			Name: "cluster-maps", About: "1000 empty maps through three masters and four tasknodes", Input: tinyInput,
@@ -53,21 +54,13 @@ func clusterContests() []Contest {
 		},
 		{
 			Name: "cluster-wordcount", About: "wordcount on one tasknode, against one process", Input: textInput,
-			Ours: clusterWordcount, Rival: wordcount, Compare: sameBytes, Goals: Goals{Ratio: slowerBy(1.15)}, OnlyByName: true, Prepare: startCluster(1, 1),
+			Ours: onCluster("wordcount"), Rival: wordcount, Compare: sameBytes, Goals: Goals{Ratio: slowerBy(1.15)}, OnlyByName: true, Prepare: startCluster(1, 1),
 		},
 		{
 			Name: "cluster-terasort", About: "four times the records on one tasknode, against one process", Input: bigTeraInput,
-			Ours: clusterTerasort, Rival: terasort, Compare: sameBytes, Goals: Goals{Ratio: slowerBy(1.15)}, OnlyByName: true, Prepare: startCluster(1, 1),
+			Ours: onCluster("terasort"), Rival: terasort, Compare: sameBytes, Goals: Goals{Ratio: slowerBy(1.15)}, OnlyByName: true, Prepare: startCluster(1, 1),
 		},
 	}
-}
-
-// onCluster runs a bundled program on the cluster that a contest has started. The client
-// finds the cluster by its environment.
-func (k *Kit) onCluster(name string, args ...string) Command {
-	c := k.Ours([]string{"hammr", "run", name}, args...)
-	c.Env = k.daemons.cluster.Environ()
-	return c
 }
 
 // startCluster returns a Prepare function. It starts a cluster with two slots of each kind
@@ -83,62 +76,14 @@ func startCluster(masters, tasknodes int) func(ctx context.Context, k *Kit) (cle
 			return nil, err
 		}
 		cleanup := func() error {
-			k.daemons, k.notes = nil, nil
+			k.daemons = nil
 			return errors.Join(c.Close(), os.RemoveAll(dir))
 		}
-		if err := k.inspectCluster(c); err != nil {
+		if k.daemons, err = daemonsOf(c); err != nil {
 			return nil, errors.Join(err, cleanup())
 		}
 		return cleanup, nil
 	}
-}
-
-// inspectCluster finds the processes of a cluster, and measures the disk of its logs. Small
-// jobs spend most of their time in syncs of the log, so the result notes how fast the disk
-// is.
-func (k *Kit) inspectCluster(c *testcluster.Cluster) error {
-	disk, err := syncLatency(c.Dir())
-	if err != nil {
-		return err
-	}
-	k.notes = append(k.notes, syncNote(disk))
-	k.daemons, err = daemonsOf(c)
-	return err
-}
-
-// The disk of a cluster's logs is measured by repeated writes and syncs of a page, like
-// entries of a log.
-const (
-	syncRounds = 100
-	syncBytes  = 4096
-)
-
-// syncLatency returns the time in which a disk makes a page durable. It uses fdatasync, as the
-// masters' logs do, in the same directory.
-func syncLatency(dir string) (s Spread, err error) {
-	f, err := os.CreateTemp(dir, "sync-")
-	if err != nil {
-		return s, err
-	}
-	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
-	page := make([]byte, syncBytes)
-	var seconds []float64
-	for range syncRounds {
-		start := time.Now()
-		if _, err := f.WriteAt(page, 0); err != nil {
-			return s, err
-		}
-		if err := syscall.Fdatasync(int(f.Fd())); err != nil {
-			return s, fmt.Errorf("sync of %s: %w", f.Name(), err)
-		}
-		seconds = append(seconds, time.Since(start).Seconds())
-	}
-	return spreadOf(seconds), nil
-}
-
-// syncNote returns a note on a disk's latency. The range shows how steady the disk is.
-func syncNote(s Spread) string {
-	return fmt.Sprintf("the disk syncs a page in %.2f ms (%.2f to %.2f)", s.Median*1e3, s.Min*1e3, s.Max*1e3)
 }
 
 // Entries of Hammr that use the HDFS of their contest. One replica is enough for one process,

@@ -70,11 +70,3 @@ func (c *Config) Validate() error {
 		validate.That(c.SizeBytes >= 1<<20, "size: %d bytes, expected at least 1 MiB", c.SizeBytes),
 	)
 }
-
-// validateYardstick reports an error if the source of the yardstick is missing.
-func (c *Config) validateYardstick() error {
-	if _, err := os.Stat(filepath.Join(c.Yardstick, "go.mod")); err != nil {
-		return fmt.Errorf("source of the yardstick: %w; set YARDSTICK_DIR", err)
-	}
-	return nil
-}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,16 +23,6 @@ func TestDaemonsAreWatched(t *testing.T) {
 	d.pids[0] = 1 << 30 // no process has that number
 	if _, err := d.measureUsage()(); err == nil {
 		t.Error("a daemon that is gone is watched")
-	}
-}
-
-func TestSyncLatencyIsMeasured(t *testing.T) {
-	s, err := syncLatency(t.TempDir())
-	if err != nil || s.Min <= 0 || s.Median < s.Min || s.Max < s.Median {
-		t.Errorf("spread %+v, %v", s, err)
-	}
-	if _, err := syncLatency(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a directory that is none is measured")
 	}
 }
 

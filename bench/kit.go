@@ -25,7 +25,6 @@ type Kit struct {
 	hdfs string // URI of the HDFS that a contest has started
 
 	daemons *daemons // of the cluster that a contest has started, nil for none
-	notes   []string // further findings of the contest, which no sample has
 }
 
 // source is the source of some programs.

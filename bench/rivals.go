@@ -7,32 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // venv is the virtual environment of the rivals, beside the inputs.
 func (c *Config) venv() string { return filepath.Join(c.Dir, "rivals-venv") }
-
-// pair is a workload and a rival.
-type pair struct {
-	workload
-	rival rival
-}
-
-// name is the name of the contest, which is also the case in results.
-func (p pair) name() string { return p.Name + "-" + p.rival.Name }
-
-// pairs returns the chosen pairs, workload by workload, and the chosen rivals. A pattern that
-// matches nothing is an error.
-func (c *Config) pairs() (chosen []pair, rivals []rival, err error) {
-	all, err := matching("case", workloads(c.Seed), func(w workload) string { return w.Name }, c.Cases)
-	rivals, unknown := matching("rival", allRivals(), func(r rival) string { return r.Name }, c.Rivals)
-	for _, w := range all {
-		for _, r := range rivals {
-			chosen = append(chosen, pair{w, r})
-		}
-	}
-	return chosen, rivals, errors.Join(err, unknown)
-}
 
 // RunRivals compares the chosen workloads with the chosen rivals. Rivals that are not installed, and
 // workloads that a rival cannot do, are skipped with a message. It runs in the root of Hammr's
@@ -41,8 +20,9 @@ func RunRivals(ctx context.Context, cfg Config) error {
 	if err := cfg.EnsureDefaults(); err != nil {
 		return err
 	}
-	chosen, rivals, err := cfg.pairs()
-	if err != nil {
+	chosen, err := matching("case", workloads(cfg.Seed), func(w workload) string { return w.Name }, cfg.Cases)
+	rivals, unknown := matching("rival", allRivals(), func(r rival) string { return r.Name }, cfg.Rivals)
+	if err := errors.Join(err, unknown); err != nil {
 		return err
 	}
 	var installed error
@@ -58,38 +38,37 @@ func RunRivals(ctx context.Context, cfg Config) error {
 	return errors.Join(installed, err)
 }
 
-// rivalContests returns the contests of all pairs whose rivals can run. It prints a line for each
-// rival that cannot, and for each workload that a rival cannot do.
-func (c *Config) rivalContests(ctx context.Context, chosen []pair, rivals []rival) (contests []Contest) {
-	missing := make(map[string]bool)
-	for _, r := range rivals {
-		if why := r.missing(ctx, c.venv()); why != "" {
-			missing[r.Name] = true
+// rivalContests returns the contests of the workloads with all rivals that can run, workload by
+// workload. It prints a line for each rival that cannot, and for each workload that a rival cannot do.
+func (c *Config) rivalContests(ctx context.Context, chosen []workload, rivals []rival) (contests []Contest) {
+	rivals = slices.DeleteFunc(slices.Clone(rivals), func(r rival) bool {
+		why := r.missing(ctx, c.venv())
+		if why != "" {
 			fmt.Fprintf(c.Out, "%s: skipped: %s\n", r.Name, why)
 		}
-	}
-	for _, p := range chosen {
-		if missing[p.rival.Name] {
-			continue
+		return why != ""
+	})
+	for _, w := range chosen {
+		for _, r := range rivals {
+			if why := r.cannot(w); why != "" {
+				fmt.Fprintf(c.Out, "%s-%s: skipped: %s\n", w.Name, r.Name, why)
+				continue
+			}
+			contests = append(contests, r.contest(w, c.venv()))
 		}
-		if why := p.rival.cannot(p.workload); why != "" {
-			fmt.Fprintf(c.Out, "%s: skipped: %s\n", p.name(), why)
-			continue
-		}
-		contests = append(contests, p.contest(c.venv()))
 	}
 	return contests
 }
 
-// contest returns the contest of a pair.
-func (p pair) contest(venv string) Contest {
-	compare := p.Compare
-	if p.rival.Package == "" {
-		compare = p.ComparePipe
+// contest returns the contest of a workload with the rival. Its name is also the case in results.
+func (r rival) contest(w workload, venv string) Contest {
+	compare := w.Compare
+	if r.Package == "" {
+		compare = w.ComparePipe
 	}
 	return Contest{
-		Name: p.name(), About: p.About, Input: p.Input, Compare: compare, Prepare: makeTemporary,
-		Ours: Entry{Name: "hammr", Command: p.Ours}, Rival: p.rival.entry(p.workload, venv),
+		Name: w.Name + "-" + r.Name, About: w.About, Input: w.Input, Compare: compare, Prepare: makeTemporary,
+		Ours: Entry{Name: "hammr", Command: w.Ours}, Rival: r.entry(w, venv),
 	}
 }
 

@@ -19,8 +19,8 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.EnsureDefaults(); err != nil {
 		return err
 	}
-	if err := errors.Join(cfg.Validate(), cfg.validateYardstick()); err != nil {
-		return err
+	if _, err := os.Stat(filepath.Join(cfg.Yardstick, "go.mod")); err != nil {
+		return fmt.Errorf("source of the yardstick: %w; set YARDSTICK_DIR", err)
 	}
 	_, err := runContests(ctx, &cfg, contests(), hammrSource, source{cfg.Yardstick, []string{"./..."}})
 	return err
@@ -75,7 +75,6 @@ func runContests(ctx context.Context, cfg *Config, all []Contest, sources ...sou
 }
 
 // List prints the names of all contests with the yardstick and GNU sort.
-
 func List(w io.Writer) {
 	for _, c := range contests() {
 		mark := ""
@@ -109,9 +108,7 @@ func (k *Kit) runContest(ctx context.Context, c Contest) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	r = resultOf(c, bytes, ours, rival)
-	r.Notes = append(r.Notes, k.notes...)
-	return r, nil
+	return resultOf(c, bytes, ours, rival), nil
 }
 
 // checkOutputs runs both sides once and compares their outputs.

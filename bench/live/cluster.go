@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	orders "github.com/hammr/hammr/internal/client"
-	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/kit/pattern"
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
@@ -80,16 +78,6 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// Attach finds the cluster of a directory. Stop leaves it running. The cluster keeps its
-// policy and its jobs.
-func Attach(hammr, dir string) (*Cluster, error) {
-	cluster, err := testcluster.Open(hammr, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no cluster runs in %s; 'hammr up --dir %[1]s' starts one: %w", dir, err)
-	}
-	return &Cluster{Cluster: cluster}, err
-}
-
 // Stop ends a cluster that Start has started, and removes its directory. Histories and logs
 // are in that directory, so Run keeps them before Stop.
 func (c *Cluster) Stop() error {
@@ -108,12 +96,6 @@ func (c *Cluster) SetPolicy(ctx context.Context, policy string, conf map[string]
 		conf[registry.AllocationFile] = filepath.Join(c.Dir(), "fair-scheduler.xml") // a name for error messages
 	}
 	return orders.SetPolicy(ctx, c.Client(), policy, conf)
-}
-
-// Policy returns the name of the policy that assigns slots.
-func (c *Cluster) Policy(ctx context.Context) (string, error) {
-	shown, err := docs.Policy.From(ctx, c.Client(), docs.No{})
-	return shown.Policy, err
 }
 
 // tasknodeName returns the name of the i-th tasknode, from 0.

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
+	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/results"
 	"github.com/hammr/hammr/sim/workload"
@@ -40,9 +43,11 @@ func (r Replay) Run(ctx context.Context) (played results.PolicyRun, err error) {
 			return played, fmt.Errorf("generated input: %w", err)
 		}
 	}
-	if played.Policy, err = c.Policy(ctx); err != nil {
+	shown, err := docs.Policy.From(ctx, c.Client(), docs.No{})
+	if err != nil {
 		return played, err
 	}
+	played.Policy = shown.Policy
 	run, err := c.Run(ctx, plan, r.Keep)
 	if err != nil {
 		return played, err
@@ -52,13 +57,17 @@ func (r Replay) Run(ctx context.Context) (played results.PolicyRun, err error) {
 	return played, nil
 }
 
-// open starts a cluster, or finds the running one. The policy of a running cluster is
-// changed if Policy names one.
+// open starts a cluster, or finds the running one, which Stop leaves running. The policy of a running
+// cluster is changed if Policy names one.
 func (r *Replay) open(ctx context.Context) (*Cluster, error) {
 	if r.Attach == "" {
 		return Start(ctx, r.Config)
 	}
-	c, err := Attach(r.Hammr, r.Attach)
+	cluster, err := testcluster.Open(r.Hammr, r.Attach)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no cluster runs in %s; 'hammr up --dir %[1]s' starts one: %w", r.Attach, err)
+	}
+	c := &Cluster{Cluster: cluster}
 	if err == nil && r.Policy != "" {
 		err = c.SetPolicy(ctx, r.Policy, r.Conf)
 	}
