@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -27,19 +24,6 @@ const (
 
 // scaled returns the number of records for a size, at least least.
 func scaled(full, bytes, least int64) int64 { return max(full*(bytes>>10)/(fullBytes>>10), least) }
-
-// appendPadded appends a number with leading zeros.
-func appendPadded(dst []byte, n, width int64) []byte {
-	end := len(dst) + int(width)
-	for range width {
-		dst = append(dst, '0')
-	}
-	for i := end - 1; n > 0 && i >= end-int(width); i-- {
-		dst[i] = '0' + byte(n%10)
-		n /= 10
-	}
-	return dst
-}
 
 // keyLines writes random keys of 20 letters and digits, one a line. A key is drawn from two
 // thirds as many as there are lines, so half of all lines have different keys.
@@ -106,10 +90,7 @@ func logLines(w *bufio.Writer, r *rand.Rand, bytes int64) error {
 	return data.Lines(w, bytes, func(dst []byte) []byte {
 		at := logBegin + n*logSpan/lines + r.Int64N(60)
 		n++
-		dst = append(strconv.AppendInt(dst, at, 10), "\tu"...)
-		dst = append(appendPadded(dst, r.Int64N(users), 7), "\t/page/"...)
-		dst = append(appendPadded(dst, int64(pages.Uint64()), 6), '\t')
-		return strconv.AppendInt(dst, r.Int64N(10_000), 10)
+		return fmt.Appendf(dst, "%d\tu%07d\t/page/%06d\t%d", at, r.Int64N(users), pages.Uint64(), r.Int64N(10_000))
 	})
 }
 
@@ -141,7 +122,7 @@ func textFiles(n func(bytes int64) int64) func(context.Context, string, *rand.Ra
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			name := filepath.Join(dir, string(appendPadded(nil, i, 5))+".txt")
+			name := filepath.Join(dir, fmt.Sprintf("%05d.txt", i))
 			if err := data.File(name, func(w *bufio.Writer) error { return textLines(w, r, bytes/files) }); err != nil {
 				return err
 			}
@@ -166,8 +147,7 @@ func joinFiles(_ context.Context, dir string, r *rand.Rand, bytes int64) error {
 	customers := max(bytes/20/customerLine, 1)
 	err := data.File(filepath.Join(dir, customersFile), func(w *bufio.Writer) error {
 		for _, id := range r.Perm(int(customers)) {
-			b := append(appendPadded([]byte("c"), int64(id), 8), "\tregion-"...)
-			if _, err := w.Write(append(appendPadded(b, r.Int64N(1000), 3), '\n')); err != nil {
+			if _, err := fmt.Fprintf(w, "c%08d\tregion-%03d\n", id, r.Int64N(1000)); err != nil {
 				return err
 			}
 		}
@@ -175,20 +155,17 @@ func joinFiles(_ context.Context, dir string, r *rand.Rand, bytes int64) error {
 	})
 	return errors.Join(err, data.File(filepath.Join(dir, ordersFile), func(w *bufio.Writer) error {
 		return data.Lines(w, bytes, func(dst []byte) []byte {
-			dst = append(dst, 'c')
-			dst = append(appendPadded(dst, r.Int64N(customers+customers/10+1), 8), '\t')
-			dst = append(strconv.AppendInt(dst, r.Int64N(100_000), 10), "\titem-"...)
-			return appendPadded(dst, r.Int64N(10_000), 4)
+			return fmt.Appendf(dst, "c%08d\t%d\titem-%04d", r.Int64N(customers+customers/10+1), r.Int64N(100_000), r.Int64N(10_000))
 		})
 	}))
 }
 
 // compressedText returns the function that writes one compressed file of text. The name ends
 // in the suffix of the format, by which programs know it.
-func compressedText(suffix string, compress func(ctx context.Context, to io.Writer) (io.WriteCloser, error)) func(context.Context, string, *rand.Rand, int64) error {
-	return func(ctx context.Context, dir string, r *rand.Rand, bytes int64) error {
+func compressedText(suffix string, compress func(to io.Writer) (io.WriteCloser, error)) func(context.Context, string, *rand.Rand, int64) error {
+	return func(_ context.Context, dir string, r *rand.Rand, bytes int64) error {
 		return data.File(filepath.Join(dir, "text.txt"+suffix), func(w *bufio.Writer) error {
-			c, err := compress(ctx, w)
+			c, err := compress(w)
 			if err != nil {
 				return err
 			}
@@ -198,29 +175,19 @@ func compressedText(suffix string, compress func(ctx context.Context, to io.Writ
 	}
 }
 
-func gzipTo(_ context.Context, to io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(to), nil }
+func gzipTo(to io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(to), nil }
 
-func zstdTo(_ context.Context, to io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(to) }
+func zstdTo(to io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(to) }
 
-// bzip2To compresses with the program bzip2, since there is no writer in Go.
-func bzip2To(ctx context.Context, to io.Writer) (io.WriteCloser, error) {
-	cmd := exec.CommandContext(ctx, "bzip2", "-c")
-	cmd.Stdout, cmd.Stderr = to, os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
+// bzip2Text writes one file of text, which the program bzip2 compresses, since there is no writer in
+// Go.
+func bzip2Text(ctx context.Context, dir string, r *rand.Rand, bytes int64) error {
+	name := filepath.Join(dir, "text.txt")
+	if err := data.File(name, func(w *bufio.Writer) error { return textLines(w, r, bytes) }); err != nil {
+		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("compression; install bzip2: %w", err)
+	if err := run(ctx, Command{Args: []string{"bzip2", name}}); err != nil {
+		return fmt.Errorf("compression; install bzip2: %w", err)
 	}
-	return &piped{in, cmd}, nil
+	return nil
 }
-
-// piped is the input of a command. Close waits for the command.
-type piped struct {
-	io.WriteCloser
-	cmd *exec.Cmd
-}
-
-// Close implements io.Closer.
-func (p *piped) Close() error { return errors.Join(p.WriteCloser.Close(), p.cmd.Wait()) }

@@ -91,13 +91,8 @@ func insertStart(least []start, hash uint64, line []byte) []start {
 	if len(least) == kmeansCentres && hash > least[kmeansCentres-1].hash {
 		return least
 	}
-	s := start{hash, string(line)}
-	at, known := slices.BinarySearchFunc(least, s, func(a, b start) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.line, b.line))
-	})
-	if known {
-		return least
-	}
-	least = slices.Insert(least, at, s)
+	least = append(least, start{hash, string(line)})
+	slices.SortFunc(least, func(a, b start) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.line, b.line)) })
+	least = slices.Compact(least)
 	return least[:min(len(least), kmeansCentres)]
 }

@@ -114,7 +114,7 @@ func compressedWorkloads(seed uint64) []workload {
 		},
 		{
 			Name: "bzip2", About: "wordcount of a bzip2 file", Ours: ours, Script: "wordcount",
-			Input:  Input{Name: "bzip2", Seed: seed, Files: compressedText(".bz2", bzip2To)},
+			Input:  Input{Name: "bzip2", Seed: seed, Files: bzip2Text},
 			Cannot: map[string]string{"duckdb": noBzip2, "polars": noBzip2},
 		},
 	}

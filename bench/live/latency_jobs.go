@@ -34,19 +34,14 @@ const (
 //	reduce that copies           reduce that waits for a sleeping map
 //	reduce that reduces          reduce that sleeps after two short maps
 func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
-	set := func(name, value string) []string { return []string{"-D", name + "=" + value} }
 	switch {
 	case t.kind.bytes:
 		in, out := filepath.Join(t.Work, "in"), filepath.Join(t.cluster.Dir(), "out")
 		if err := writeLines(in, int64(t.N+1)*perOrder); err != nil {
 			return "", err
 		}
-		args := []string{"sort"}
-		args = append(args, set(conf.RecordSleep, fmt.Sprint(longSleep))...)
-		args = append(args, set(conf.SplitMinSize, fmt.Sprint(int64(1)<<40))...)
-		args = append(args, set(conf.SortMB, fmt.Sprint(bufferSlots))...)
-		args = append(args, set("mapreduce.reduce.memory.mb", "1024")...)
-		return t.cluster.submit(ctx, append(args, "-r", "1", "file://"+in, "file://"+out)...)
+		return t.cluster.submit(ctx, "sort", "-D", fmt.Sprint(conf.RecordSleep, "=", longSleep), "-D", fmt.Sprint(conf.SplitMinSize, "=", int64(1)<<40),
+			"-D", fmt.Sprint(conf.SortMB, "=", bufferSlots), "-D", "mapreduce.reduce.memory.mb=1024", "-r", "1", "file://"+in, "file://"+out)
 	case t.kind.kind == taskproc.Kind_MAP:
 		return t.cluster.submit(ctx, "sleep", "-m", "1", "-mt", longSleepMillis, "-r", "0", "-recordt", "5")
 	}
@@ -54,8 +49,8 @@ func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
 	if t.kind.phase == "copy" {
 		maps, reduces = longSleepMillis, "1"
 	}
-	args := append([]string{"sleep"}, set("mapreduce.job.reduce.slowstart.completedmaps", "0")...)
-	return t.cluster.submit(ctx, append(args, "-m", "2", "-mt", maps, "-r", "1", "-rt", reduces, "-recordt", "5")...)
+	return t.cluster.submit(ctx, "sleep", "-D", "mapreduce.job.reduce.slowstart.completedmaps=0",
+		"-m", "2", "-mt", maps, "-r", "1", "-rt", reduces, "-recordt", "5")
 }
 
 // submitShort submits the job that waits for the slot, and returns as soon as the job waits.
