@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hammr/hammr/internal/kit/jsonfile"
 )
 
 // Kit has the programs and directories of one run.
@@ -139,12 +140,8 @@ func (k *Kit) measure(ctx context.Context, c Command) (Sample, error) {
 	if err := run(ctx, c); err != nil {
 		return Sample{}, err
 	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return Sample{}, fmt.Errorf("sample of %s: %w", c.Args[2], err)
-	}
 	var s Sample
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := jsonfile.Read(name, &s); err != nil {
 		return Sample{}, fmt.Errorf("sample of %s: %w", c.Args[2], err)
 	}
 	return s, nil

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hammr/hammr/internal/kit/jsonfile"
 	"github.com/hammr/hammr/internal/kit/procfs"
 )
 
@@ -56,11 +56,7 @@ func Timed(name string, args []string, signals <-chan os.Signal) (exitCode int, 
 		return 0, err
 	}
 	s.Seconds, s.TreeRSSBytes = elapsed.Seconds(), peak
-	data, err := json.Marshal(s)
-	if err != nil {
-		return 0, err
-	}
-	return cmd.ProcessState.ExitCode(), os.WriteFile(name, data, 0o644)
+	return cmd.ProcessState.ExitCode(), jsonfile.Write(name, s, 0o644)
 }
 
 // waitForOrphans waits until this process has no children.

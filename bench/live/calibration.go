@@ -177,7 +177,8 @@ func meanOf(values []float64) (mean float64) {
 
 // jobShape is a job of tasks that sleep.
 type jobShape struct {
-	at, maps, mapMillis, reduces, reduceMillis int
+	at, mapMillis, reduceMillis int64
+	maps, reduces               int
 }
 
 // calibrationJobs is a mixed workload for six map slots and three reduce slots: long jobs come first and occupy
@@ -198,18 +199,13 @@ var calibrationJobs = []jobShape{
 
 // sleepingCalibration returns the plan of jobs whose tasks sleep.
 func sleepingCalibration() Plan {
-	p := Plan{Name: "sleeping"}
+	w := workload.Workload{Name: "sleeping"}
 	for i, s := range calibrationJobs {
-		name := fmt.Sprintf("sleep%02d", i)
-		p.Jobs = append(p.Jobs, Job{
-			Name: name, At: time.Duration(s.at) * time.Second,
-			Args: []string{
-				"sleep", "-D", "mapreduce.job.name=" + name, "-m", strconv.Itoa(s.maps), "-mt", strconv.Itoa(s.mapMillis),
-				"-r", strconv.Itoa(s.reduces), "-rt", strconv.Itoa(s.reduceMillis),
-			},
-		})
+		j := evenJob(fmt.Sprintf("sleep%02d", i), s.maps, s.mapMillis, s.reduces, s.reduceMillis)
+		j.Submit = s.at * 1000
+		w.Jobs = append(w.Jobs, j)
 	}
-	return p
+	return SleepingPlan(&w, 1)
 }
 
 // busyCalibration returns the control: jobs that count the words of a text. The cores of this

@@ -146,10 +146,6 @@ func newLinks(machines, mbits int) (*links, error) {
 	return l, nil
 }
 
-// applyRate limits the links to their rate; lift removes the limit.
-func (l *links) applyRate() error  { return l.limit(l.mbits) }
-func (l *links) removeRate() error { return l.limit(0) }
-
 // limit sets the rate of all links; 0 is no limit.
 func (l *links) limit(mbits int) (err error) {
 	for _, machine := range l.namespaces {
@@ -157,5 +153,3 @@ func (l *links) limit(mbits int) (err error) {
 	}
 	return err
 }
-
-func (l *links) remove() error { return l.bridge.Remove() }

@@ -42,19 +42,14 @@ func (r *Runner) computePlan(ctx context.Context, c *Cluster, w *workload.Worklo
 		if err := writeParts(in, len(j.Maps), int(r.mapRate*Mean(j.Maps)/fast/1000)); err != nil {
 			return p, err
 		}
-		p.Jobs = append(p.Jobs, wordcountJob(j, fast, in, in+".out"))
+		p.Jobs = append(p.Jobs, wordcountJob(j, fast, in, in+".out", wholeFiles))
 	}
 	return p, nil
 }
 
-// wordcountJob returns a word count of a directory, with one map for each file. The minimum
-// size of a split is larger than any file, so each file is one split.
-func wordcountJob(j *workload.Job, fast float64, in, out string) Job {
-	args := append([]string{"wordcount"}, properties(j)...)
-	args = append(args, "-D", "hammr.input.combine=false", "-D", "mapreduce.task.io.sort.mb="+sortMegabytes,
-		"-D", "mapreduce.input.fileinputformat.split.minsize=1g", "-D", fmt.Sprintf("mapreduce.job.reduces=%d", len(j.Reduces)), in)
-	return Job{Name: j.ID, At: submitTime(j, fast), Args: args, Out: out}
-}
+// wholeFiles is the setting with which each file is one split: the minimum size of a split is larger
+// than any file.
+const wholeFiles = "mapreduce.input.fileinputformat.split.minsize=1g"
 
 // measureMapRate returns the bytes a second that one map processes while it runs alone. The
 // cluster is idle otherwise.
@@ -78,7 +73,7 @@ func measureMapRate(ctx context.Context, c *Cluster, dir string) (float64, error
 // is the duration of the map's attempt in the history.
 func sample(ctx context.Context, c *Cluster, in, out string) (float64, error) {
 	j := workload.Job{ID: "pace", Maps: make([]workload.Task, 1)}
-	run, err := c.Run(ctx, Plan{Jobs: []Job{wordcountJob(&j, 1, in, out)}}, "")
+	run, err := c.Run(ctx, Plan{Jobs: []Job{wordcountJob(&j, 1, in, out, wholeFiles)}}, "")
 	if err != nil {
 		return 0, err
 	}

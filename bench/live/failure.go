@@ -52,11 +52,14 @@ func (c *Cluster) startFailures(ctx context.Context, failures []sim.Failure, beg
 // failWhen makes a machine fail when its failure is due. It returns nil if ctx ends before.
 // The time of a failure with a job counts from the moment of its progress.
 func (c *Cluster) failWhen(ctx context.Context, f sim.Failure, begin time.Time) (*LostMachine, error) {
-	reached, err := c.awaitProgress(ctx, f)
-	if err != nil || !reached {
-		return nil, err
-	}
 	if f.Job != "" {
+		err := syncutil.Poll(ctx, progressInterval, func(ctx context.Context) (bool, error) {
+			jobs, err := docs.AllJobs.From(ctx, c.Client(), docs.AllQuery{})
+			return slices.ContainsFunc(jobs, func(j apidoc.Job) bool { return madeProgress(f, j) }), err
+		})
+		if err != nil && ctx.Err() == nil {
+			return nil, err
+		}
 		begin = time.Now()
 	}
 	select {
@@ -64,23 +67,10 @@ func (c *Cluster) failWhen(ctx context.Context, f sim.Failure, begin time.Time) 
 		return nil, nil
 	case <-time.After(time.Until(begin.Add(time.Duration(f.At) * time.Millisecond))):
 	}
-	return c.fail(ctx, f.Machine)
-}
-
-// awaitProgress waits until the job of a failure has made the required progress. It reports
-// false if ctx ends before.
-func (c *Cluster) awaitProgress(ctx context.Context, f sim.Failure) (reached bool, err error) {
-	if f.Job == "" {
-		return true, nil
-	}
-	err = syncutil.Poll(ctx, progressInterval, func(ctx context.Context) (bool, error) {
-		jobs, err := docs.AllJobs.From(ctx, c.Client(), docs.AllQuery{})
-		return slices.ContainsFunc(jobs, func(j apidoc.Job) bool { return madeProgress(f, j) }), err
-	})
 	if ctx.Err() != nil {
-		return false, nil
+		return nil, nil
 	}
-	return err == nil, err
+	return c.fail(ctx, f.Machine)
 }
 
 // madeProgress reports whether a job has made the progress that a failure waits for. For maps

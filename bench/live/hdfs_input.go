@@ -72,7 +72,7 @@ func (g *hdfsInput) close() (err error) {
 		err = g.hdfs.Close()
 	}
 	if g.links != nil {
-		err = errors.Join(err, g.links.remove())
+		err = errors.Join(err, g.links.bridge.Remove())
 	}
 	g.hdfs, g.links, g.written = nil, nil, nil
 	return err
@@ -92,10 +92,10 @@ func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob)
 		return "", err
 	}
 	if g.links != nil {
-		if err := g.links.removeRate(); err != nil {
+		if err := g.links.limit(0); err != nil {
 			return "", err
 		}
-		defer func() { err = errors.Join(err, g.links.applyRate()) }()
+		defer func() { err = errors.Join(err, g.links.limit(g.links.mbits)) }()
 	}
 	if err := g.write(ctx, uri, max(t.Cluster.Replication, 1), j.block, j.writeText); err != nil {
 		return "", fmt.Errorf("input of job %s: %w", j.ID, err)

@@ -278,6 +278,26 @@ func sleepingJob(j *workload.Job, fast float64) Job {
 	return Job{Name: j.ID, At: submitTime(j, fast), Args: args}
 }
 
+// evenJob returns a job whose tasks of a phase take the same time, in ms.
+func evenJob(id string, maps int, mapMillis int64, reduces int, reduceMillis int64) workload.Job {
+	return workload.Job{
+		ID: id, SlowStart: -1,
+		Maps:    slices.Repeat([]workload.Task{{Millis: mapMillis}}, maps),
+		Reduces: slices.Repeat([]workload.Task{{Millis: reduceMillis}}, reduces),
+	}
+}
+
+// wordcountJob returns a word count of a directory or a file, with a map for each split, and a sort
+// buffer for inputs of some KiB.
+func wordcountJob(j *workload.Job, fast float64, in, out string, settings ...string) Job {
+	args := append([]string{"wordcount"}, properties(j)...)
+	settings = append(settings, "hammr.input.combine=false", "mapreduce.task.io.sort.mb=8", fmt.Sprint("mapreduce.job.reduces=", len(j.Reduces)))
+	for _, set := range settings {
+		args = append(args, "-D", set)
+	}
+	return Job{Name: j.ID, At: submitTime(j, fast), Args: append(args, in), Out: out}
+}
+
 // submitTime returns when a job is submitted. It counts from the start of the run.
 func submitTime(j *workload.Job, fast float64) time.Duration {
 	return time.Duration(float64(j.Submit) / fast * float64(time.Millisecond))

@@ -59,12 +59,11 @@ var preemptionLoads = []struct {
 // pair returns a job of a preemptionLoads entry: "high" has high priority and a pool of that
 // name.
 func pair(id string, maps int, mapMillis int64, reduces int, reduceMillis int64) workload.Job {
-	j := workload.Job{ID: id, Pool: id, SlowStart: -1, Priority: -1}
+	j := evenJob(id, maps, mapMillis, reduces, reduceMillis)
+	j.Pool, j.Priority = id, -1
 	if id == "high" {
 		j.Priority = 2
 	}
-	j.Maps = slices.Repeat([]workload.Task{{Millis: mapMillis}}, maps)
-	j.Reduces = slices.Repeat([]workload.Task{{Millis: reduceMillis}}, reduces)
 	return j
 }
 

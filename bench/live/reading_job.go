@@ -80,18 +80,8 @@ func (j blockReadingJob) writeText(to io.Writer) error {
 // submitted returns the job on a Hammr cluster, with the URIs of its input and output.
 // Combining splits is off, so each block is one map.
 func (j blockReadingJob) submitted(input, output string) Job {
-	args := append([]string{"wordcount"}, properties(j.Job)...)
-	for _, set := range []string{
-		"hammr.input.combine=false", "mapreduce.task.io.sort.mb=" + sortMegabytes,
-		fmt.Sprintf("%s=%dus", conf.RecordSleep, j.recordSleep().Microseconds()), fmt.Sprintf("mapreduce.job.reduces=%d", len(j.Reduces)),
-	} {
-		args = append(args, "-D", set)
-	}
-	return Job{Name: j.ID, At: submitTime(j.Job, j.speedup), Args: append(args, input), Out: output}
+	return wordcountJob(j.Job, j.speedup, input, output, fmt.Sprintf("%s=%dus", conf.RecordSleep, j.recordSleep().Microseconds()))
 }
-
-// sortMegabytes is a sort buffer for blocks of some KiB.
-const sortMegabytes = "8"
 
 // blockHosts are the machines that have the input of each map of a job. The index is the
 // number of the map, since each block is one split. A map that was split off another map has

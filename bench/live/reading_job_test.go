@@ -37,8 +37,8 @@ func TestReadersSleepForTheirTimes(t *testing.T) {
 			t.Errorf("%d words, expected 16 for each reduce", len(words))
 		}
 	}
-	const want = "wordcount -D mapreduce.job.name=j -D mapreduce.job.reduce.slowstart.completedmaps=0.05 -D hammr.input.combine=false" +
-		" -D mapreduce.task.io.sort.mb=8 -D hammr.debug.record.sleep=10000us -D mapreduce.job.reduces=2 in"
+	const want = "wordcount -D mapreduce.job.name=j -D mapreduce.job.reduce.slowstart.completedmaps=0.05 -D hammr.debug.record.sleep=10000us" +
+		" -D hammr.input.combine=false -D mapreduce.task.io.sort.mb=8 -D mapreduce.job.reduces=2 in"
 	if got := j.submitted("in", "out"); strings.Join(got.Args, " ") != want || got.Out != "out" {
 		t.Errorf("%+v\nwant %s", got, want)
 	}

@@ -74,7 +74,7 @@ func (s *Selection) Check() error {
 // one wanted experiment cannot run.
 func (s *Selection) Probe(ctx context.Context, canIsolate func() error) error {
 	for _, e := range s.wanted() {
-		scale, _ := ScaleOf(s.Paper, &e)
+		scale := s.scale(&e)
 		if scale.Input && s.noHDFS == nil {
 			s.noHDFS = minihdfs.CheckAvailable(ctx)
 		}
@@ -105,17 +105,19 @@ func (s *Selection) WhyNot(e *paper.Experiment) string {
 	return ""
 }
 
-// ReadsBlocks reports whether the jobs of an experiment read blocks of HDFS.
-func (s *Selection) ReadsBlocks(e *paper.Experiment) bool {
+// scale returns the scale of an experiment, the zero Scale if real clusters cannot run it.
+func (s *Selection) scale(e *paper.Experiment) Scale {
 	scale, _ := ScaleOf(s.Paper, e)
-	return scale.Input
+	return scale
 }
+
+// ReadsBlocks reports whether the jobs of an experiment read blocks of HDFS.
+func (s *Selection) ReadsBlocks(e *paper.Experiment) bool { return s.scale(e).Input }
 
 // NeedsNetworks reports whether an experiment that runs gives each machine its own network.
 func (s *Selection) NeedsNetworks() bool {
 	return slices.ContainsFunc(s.wanted(), func(e paper.Experiment) bool {
-		scale, _ := ScaleOf(s.Paper, &e)
-		return scale.Link > 0 && s.WhyNot(&e) == ""
+		return s.scale(&e).Link > 0 && s.WhyNot(&e) == ""
 	})
 }
 
@@ -134,8 +136,7 @@ func (s *Selection) Scales() map[string]string {
 // Notes lists the scales of the experiments in a report, as Markdown.
 func (s *Selection) Notes(r *paper.Report) (text string) {
 	for _, section := range r.Sections {
-		scale, _ := ScaleOf(s.Paper, section.Experiment)
-		text += fmt.Sprintf("- %s: %v\n", section.Experiment.ID, scale)
+		text += fmt.Sprintf("- %s: %v\n", section.Experiment.ID, s.scale(section.Experiment))
 	}
 	return text
 }

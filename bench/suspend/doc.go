@@ -11,9 +11,8 @@
 // them. The cost is the extra time for filling and touching, compared with a task that
 // runs alone.
 //
-// If swap or a control group cannot be set up, only the first arm is measured, and NewCage
-// returns the reason. A Cage is used by one goroutine. Tasks are processes that call
-// RunTask; they end with the context of Measure.
+// If swap or a control group cannot be set up, only the first arm is measured, and Run
+// logs the reason. Tasks are processes that call RunTask; they end with the context of Run.
 //
 // Times are wall-clock times of the task process itself. The task writes random bytes,
 // which zswap and zram cannot compress. Footprints are in bytes, and the limit of the group

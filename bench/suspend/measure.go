@@ -13,35 +13,31 @@ import (
 // overheadBytes is the memory of a task beyond its footprint, including the kernel's.
 const overheadBytes = 64 << 20
 
-// Cage is the place where tasks run: a control group, which can be made too small for two
+// cage is the place where tasks run: a control group, which can be made too small for two
 // tasks, and a swap file.
 //
 //	arm      limit of the group            what happens to the stopped task
 //	kept     two footprints and overhead   its pages stay in memory
 //	swapped  one footprint and overhead    its pages are swapped out, and in again
-type Cage struct {
+type cage struct {
 	group group
-	swap  swapFile
+	swap  swapFile                   // "" for none: only the first arm is measured
 	task  func(bytes int64) []string // command of a task
 }
 
-// NewCage sets up a cage with a swap file of the given size in a directory. task is the
-// command of a process that calls RunTask. Without swap the cage is usable, and why is the
-// reason. The caller calls Close. Swap files and control groups take root.
-func NewCage(dir string, swap int64, task func(bytes int64) []string) (c *Cage, why error) {
-	c = &Cage{task: task}
-	if c.group, why = newGroup(fmt.Sprintf("hammr-suspend-%d", os.Getpid())); why != nil {
-		return c, why
+// newCage sets up a cage with a swap file for the largest footprint. Without swap the cage is usable,
+// and why is the reason. The caller calls close. Swap files and control groups take root.
+func newCage(cfg Config) (c *cage, why error) {
+	c = &cage{task: cfg.Task}
+	name := fmt.Sprintf("hammr-suspend-%d", os.Getpid())
+	if c.group, why = newGroup(name); why == nil {
+		c.swap, why = newSwapFile(filepath.Join(cfg.SwapDir, name+".swap"), slices.Max(cfg.Footprints)*5/4+256<<20)
 	}
-	c.swap, why = newSwapFile(filepath.Join(dir, fmt.Sprintf("hammr-suspend-%d.swap", os.Getpid())), swap)
 	return c, why
 }
 
-// Swaps reports whether the arm "swapped" can be measured.
-func (c *Cage) Swaps() bool { return c.swap != "" }
-
-// Close removes all that NewCage has made. No Measure may be running.
-func (c *Cage) Close() error { return errors.Join(c.swap.remove(), c.group.remove()) }
+// close removes all that newCage has made.
+func (c *cage) close() error { return errors.Join(c.swap.remove(), c.group.remove()) }
 
 // Sample is the cost of suspending and resuming one task.
 type Sample struct {
@@ -62,14 +58,14 @@ func (s Sample) Suspend() time.Duration { return s.Stop + max(s.Beside-s.Alone, 
 // After the shorter one; a negative cost is 0.
 func (s Sample) Resume() time.Duration { return max(s.After-s.Before, 0) }
 
-// Measure suspends and resumes one task of a footprint.
+// measure suspends and resumes one task of a footprint.
 //
 //	first   fill (Alone) ─ touch (Before) ─ SIGSTOP (Stop) ┄┄┄┄┄┄┄┄┄ SIGCONT ─ touch (After)
 //	second                                                  fill (Beside), end
 //
 // It is fair because both tasks have the same size and the same work, and the times of the
 // first before its suspension are its own yardstick on this machine.
-func (c *Cage) Measure(ctx context.Context, footprint int64, pressed bool) (s Sample, err error) {
+func (c *cage) measure(ctx context.Context, footprint int64, pressed bool) (s Sample, err error) {
 	s = Sample{Footprint: footprint, Pressed: pressed}
 	limit := 2*footprint + 2*overheadBytes
 	if pressed {
@@ -107,7 +103,7 @@ func (c *Cage) Measure(ctx context.Context, footprint int64, pressed bool) (s Sa
 }
 
 // runAnother runs a task to its end, and returns the time in which it filled its memory.
-func (c *Cage) runAnother(ctx context.Context, footprint int64) (time.Duration, error) {
+func (c *cage) runAnother(ctx context.Context, footprint int64) (time.Duration, error) {
 	p, err := c.start(ctx, footprint)
 	if err != nil {
 		return 0, err
@@ -130,8 +126,8 @@ type Config struct {
 // error it returns the samples before. The swap file and the control group are removed, also if
 // ctx ends.
 func Run(ctx context.Context, cfg Config) (samples []Sample, err error) {
-	cage, noSwap := NewCage(cfg.SwapDir, slices.Max(cfg.Footprints)*5/4+256<<20, cfg.Task)
-	defer func() { err = errors.Join(err, cage.Close()) }()
+	cage, noSwap := newCage(cfg)
+	defer func() { err = errors.Join(err, cage.close()) }()
 	if noSwap != nil {
 		cfg.Logf("no swap: %v; only tasks whose pages stay in memory are measured", noSwap)
 	}
@@ -139,10 +135,10 @@ func Run(ctx context.Context, cfg Config) (samples []Sample, err error) {
 		for _, footprint := range cfg.Footprints {
 			for arm := range 2 {
 				pressed := (arm+round)%2 == 0
-				if pressed && !cage.Swaps() {
+				if pressed && cage.swap == "" {
 					continue
 				}
-				s, err := cage.Measure(ctx, footprint, pressed)
+				s, err := cage.measure(ctx, footprint, pressed)
 				if err != nil {
 					return samples, err
 				}

@@ -25,7 +25,7 @@ type process struct {
 }
 
 // start starts a task in the cage that uses the given number of bytes. The task ends with ctx.
-func (c *Cage) start(ctx context.Context, bytes int64) (*process, error) {
+func (c *cage) start(ctx context.Context, bytes int64) (*process, error) {
 	command := c.task(bytes)
 	p := &process{cmd: exec.CommandContext(ctx, command[0], command[1:]...)}
 	p.cmd.Stderr = os.Stderr

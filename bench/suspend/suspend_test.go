@@ -37,10 +37,10 @@ func TestCostsOf(t *testing.T) {
 		sample(true, 11*time.Second, 21*time.Second), sample(true, 3*time.Second, 2*time.Second), sample(true, 5*time.Second, 5*time.Second),
 		sample(false, 0, 0),
 	})
-	if len(costs) != 2 || costs[0] != (Cost{Footprint: 1 << 30, Suspend: results.Spread{N: 1, Median: 1, Low: 1, High: 1}, Resume: results.Spread{N: 1}}) {
+	if len(costs) != 2 || costs[0] != (Cost{Footprint: 1 << 30, Arm: "kept", Suspend: results.Spread{N: 1, Median: 1, Low: 1, High: 1}, Resume: results.Spread{N: 1}}) {
 		t.Fatalf("%+v", costs)
 	}
-	want := Cost{Footprint: 1 << 30, Pressed: true, Suspend: results.Spread{N: 3, Median: 5, Low: 3, High: 11}, Resume: results.Spread{N: 3, Median: 4, Low: 1, High: 20}, Rate: 2 * (1 << 30) / 9.0}
+	want := Cost{Footprint: 1 << 30, Arm: "swapped", Suspend: results.Spread{N: 3, Median: 5, Low: 3, High: 11}, Resume: results.Spread{N: 3, Median: 4, Low: 1, High: 20}, Rate: 2 * (1 << 30) / 9.0}
 	if costs[1] != want {
 		t.Errorf("%+v, want %+v", costs[1], want)
 	}

@@ -21,7 +21,7 @@ func (s Sample) Arm() string {
 // Cost is the median of the samples of one footprint in one arm, in s.
 type Cost struct {
 	Footprint       int64 // bytes
-	Pressed         bool
+	Arm             string
 	Suspend, Resume results.Spread
 	Rate            float64 // bytes/s that were swapped, out and in; 0 of none
 }
@@ -34,20 +34,17 @@ func CostsOf(samples []Sample) (costs []Cost) {
 		for _, s := range list {
 			suspend, resume = append(suspend, s.Suspend().Seconds()), append(resume, s.Resume().Seconds())
 		}
-		c := Cost{Footprint: g.Footprint, Pressed: g.Pressed, Suspend: results.SpreadOf(suspend), Resume: results.SpreadOf(resume)}
+		c := Cost{Footprint: g.Footprint, Arm: g.Arm(), Suspend: results.SpreadOf(suspend), Resume: results.SpreadOf(resume)}
 		if both := c.Suspend.Median + c.Resume.Median; g.Pressed && both > 0 {
 			c.Rate = 2 * float64(g.Footprint) / both
 		}
 		costs = append(costs, c)
 	}
 	slices.SortFunc(costs, func(a, b Cost) int {
-		return cmp.Or(cmp.Compare(a.Sample().Arm(), b.Sample().Arm()), cmp.Compare(a.Footprint, b.Footprint))
+		return cmp.Or(cmp.Compare(a.Arm, b.Arm), cmp.Compare(a.Footprint, b.Footprint))
 	})
 	return costs
 }
-
-// Sample returns a sample that has the same arm as the samples of the cost.
-func (c Cost) Sample() Sample { return Sample{Footprint: c.Footprint, Pressed: c.Pressed} }
 
 // Results has a line for each sample, with times in ms and sizes in MiB, and the costs.
 func Results(samples []Sample, costs []Cost) tables.Results {
@@ -68,7 +65,7 @@ func Results(samples []Sample, costs []Cost) tables.Results {
 		if c.Rate > 0 {
 			rate = c.Rate / 1e6
 		}
-		r.Summary.Add(c.Sample().Arm(), c.Footprint>>20, c.Suspend.Median, c.Resume.Median, c.Suspend.Median+c.Resume.Median, rate)
+		r.Summary.Add(c.Arm, c.Footprint>>20, c.Suspend.Median, c.Resume.Median, c.Suspend.Median+c.Resume.Median, rate)
 	}
 	return r
 }
@@ -83,7 +80,7 @@ func Draw(costs []Cost) *draw.Figure {
 		} {
 			line := draw.Line{Name: name + ", " + arm}
 			for _, c := range costs {
-				if c.Sample().Arm() == arm {
+				if c.Arm == arm {
 					y := of(c)
 					line.Points = append(line.Points, draw.Point{X: float64(c.Footprint) / (1 << 30), Y: y.Median, Low: y.Low, High: y.High})
 				}
