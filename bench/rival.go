@@ -78,7 +78,7 @@ func (r rival) missing(ctx context.Context, venv string) string {
 func install(ctx context.Context, venv string, rivals []rival, log io.Writer) error {
 	if _, err := os.Stat(python(venv)); err != nil {
 		fmt.Fprintf(log, "making the virtual environment %s\n", venv)
-		if err := command(ctx, log, "python3", "-m", "venv", venv); err != nil {
+		if err := run(ctx, Command{Args: []string{"python3", "-m", "venv", venv}}); err != nil {
 			return fmt.Errorf("virtual environment for the rivals: %w; it needs Python with venv", err)
 		}
 	}
@@ -89,18 +89,11 @@ func install(ctx context.Context, venv string, rivals []rival, log io.Writer) er
 		}
 		name := r.Package + "==" + r.version()
 		fmt.Fprintf(log, "installing %s\n", name)
-		if err := command(ctx, log, python(venv), "-m", "pip", "install", "--quiet", name); err != nil {
+		if err := run(ctx, Command{Args: []string{python(venv), "-m", "pip", "install", "--quiet", name}}); err != nil {
 			errs = append(errs, fmt.Errorf("installing %s: %w", name, err))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// command runs a program that prints to log.
-func command(ctx context.Context, log io.Writer, name string, args ...string) error {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Stdout, cmd.Stderr = log, log
-	return cmd.Run()
 }
 
 // temporary is the directory for the rivals' spills.

@@ -77,7 +77,11 @@ func compare(a, b io.Reader) error {
 		n, errA := io.ReadFull(a, bufA[:])
 		m, errB := io.ReadFull(b, bufB[:])
 		if !bytes.Equal(bufA[:n], bufB[:m]) {
-			return fmt.Errorf("outputs differ from byte %d on", offset+int64(commonPrefix(bufA[:n], bufB[:m])))
+			same := 0
+			for same < min(n, m) && bufA[same] == bufB[same] {
+				same++
+			}
+			return fmt.Errorf("outputs differ from byte %d on", offset+int64(same))
 		}
 		offset += int64(n)
 		switch {
@@ -92,15 +96,6 @@ func compare(a, b io.Reader) error {
 
 // isEnd reports whether ReadFull has reached the end, with or without bytes before it.
 func isEnd(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
-
-// commonPrefix returns the number of equal bytes at the beginning.
-func commonPrefix(a, b []byte) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
 
 // sameCounts compares outputs with a word, a tab and a count in each line. The order of words is not
 // compared, since rivals write them in the order of a hash table.
