@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/kit/pattern"
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/results"
@@ -105,11 +105,6 @@ func sortingPlan(ctx context.Context, c *Cluster, w *workload.Workload, fast flo
 
 // fileName makes a valid file name of a text. Different texts may have the same name; ids
 // of jobs and trials differ in other characters.
-func fileName(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
-			return r
-		}
-		return '_'
-	}, text)
-}
+func fileName(text string) string { return notInNames().ReplaceAllString(text, "_") }
+
+var notInNames = pattern.New(`[^-_.A-Za-z0-9]`)

@@ -88,12 +88,7 @@ func spreadText(s results.Spread, unit string) string {
 }
 
 // quantity returns a number with its unit.
-func quantity(x float64, unit string) string {
-	if unit == "" {
-		return number(x)
-	}
-	return number(x) + " " + unit
-}
+func quantity(x float64, unit string) string { return strings.TrimSpace(number(x) + " " + unit) }
 
 // number formats a number with three significant digits, all digits before the point, and
 // at most two after it. Papers give two or three digits; more would suggest a precision

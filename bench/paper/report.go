@@ -37,18 +37,16 @@ type Skipped struct{ Title, Reason string }
 // skipExperiments records the experiments that are skipped, and returns the others.
 // Options.Skip decides; without it all run.
 func (r *Report) skipExperiments(plan []Experiment) (run []Experiment) {
-	for i := range plan {
-		why := ""
-		if r.Options.Skip != nil {
-			why = r.Options.Skip(&plan[i])
-		}
-		if why != "" {
-			r.Skipped = append(r.Skipped, Skipped{plan[i].Title, why})
-			continue
-		}
-		run = append(run, plan[i])
+	if r.Options.Skip == nil {
+		return plan
 	}
-	return run
+	return slices.DeleteFunc(plan, func(e Experiment) bool {
+		why := r.Options.Skip(&e)
+		if why != "" {
+			r.Skipped = append(r.Skipped, Skipped{e.Title, why})
+		}
+		return why != ""
+	})
 }
 
 // Section is an experiment with its outcomes.

@@ -196,20 +196,16 @@ func (e *Experiment) repeats(trials []Trial, outcomes []*Outcome) (list []Repeat
 	if len(list) == 0 {
 		return []Repeat{{}}
 	}
+	// Measures of other points find the outcome of an arm that runs once as well.
+	first := e.points()[0].Name
 	for _, a := range e.Arms {
 		for _, p := range e.points() {
-			if a.Once {
-				e.shareOutcome(list, a.Name, p.Name)
+			for _, r := range list {
+				if a.Once {
+					r.outcomes[armAndPoint{a.Name, p.Name}] = r.outcomes[armAndPoint{a.Name, first}]
+				}
 			}
 		}
 	}
 	return list
-}
-
-// shareOutcome copies the outcome of an arm's first point to another point. Measures of
-// other points find the arm there as well.
-func (e *Experiment) shareOutcome(list []Repeat, arm, point string) {
-	for _, r := range list {
-		r.outcomes[armAndPoint{arm, point}] = r.outcomes[armAndPoint{arm, e.points()[0].Name}]
-	}
 }
