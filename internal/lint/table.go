@@ -106,7 +106,7 @@ var importTable = []row{
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/docs/report", "sim/..."}},
 	{"sim/results", []string{"cluster", "internal/web/draw", "internal/kit/percentile", "sched", "sim", "sim/..."}},
 	{"sim/workload", []string{"cluster", "internal/docs/report", "internal/rpc/taskproc", "internal/rpc/wire", "internal/docs/history", "storage", "storage/local", "internal/kit/validate"}},
-	{"sim/fluid", []string{"internal/kit/minheap"}},
+	{"sim/fluid", nil},
 	{"sim/tables", nil},
 
 	// The programming interface, and what users see. Examples import what a user's program

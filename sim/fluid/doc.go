@@ -7,10 +7,11 @@
 //
 // A discipline decides which jobs are served until the next event: an arrival, a completion,
 // or a change of the order, such as a completion in the virtual server of fsp. Time jumps
-// from event to event, and there are at most three for each job:
+// from event to event, and there are at most three for each job. An event takes time in
+// proportion to the jobs that are there:
 //
-//	arrive ─► horizon ─► elapse      the next arrival comes first
-//	              └────► complete    the event at the horizon comes first
+//	shares ─► horizon ─► elapse ─► arrive      the next arrival comes first
+//	               └───► elapse to the horizon  a completion, or a change of the order
 //
 // Jobs that a discipline ranks equal are a tie. A tie goes to the job that arrived first,
 // then to the smaller id as a string. A job of size 0 completes as soon as it is its turn,

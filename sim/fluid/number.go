@@ -16,9 +16,9 @@ const (
 )
 
 var (
-	zero    = number{new(big.Float).SetPrec(precision)}
+	zero    = number{blank()}
+	one     = number{blank().SetInt64(1)}
 	oneTick = number{blank().SetMantExp(big.NewFloat(1), -tickBits)}
-	halfOne = number{big.NewFloat(0.5).SetPrec(precision)}
 )
 
 // number is an immutable value. Ties decide results: two jobs that complete at the same
@@ -36,8 +36,6 @@ func decimal(x float64) number {
 	}
 	return number{v}
 }
-
-func count(n int) number { return number{blank().SetInt64(int64(n))} }
 
 func blank() *big.Float { return new(big.Float).SetPrec(precision) }
 
@@ -64,17 +62,4 @@ func (a number) until(b number) number {
 func (a number) float() float64 {
 	f, _ := a.v.Float64()
 	return f
-}
-
-// tick rounds a to whole ticks. Numbers that differ by rounding only have equal ticks.
-// Queues compare ticks.
-func (a number) tick() *big.Int {
-	scaled := blank().SetMantExp(a.v, tickBits)
-	if a.v.Signbit() {
-		scaled.Sub(scaled, halfOne.v)
-	} else {
-		scaled.Add(scaled, halfOne.v)
-	}
-	whole, _ := scaled.Int(nil)
-	return whole
 }

@@ -11,6 +11,37 @@ import (
 	"pgregory.net/rapid"
 )
 
+// workloads generates small workloads with many ties, of times as well as of service.
+func workloads() *rapid.Generator[[]Job] {
+	whole := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 9).Draw(t, "whole")) })
+	tenths := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 99).Draw(t, "tenths")) / 10 })
+	any := rapid.Float64Range(1e-15, 10) // far above a tick
+	times := rapid.OneOf(whole, whole, tenths, any)
+	return rapid.Custom(func(t *rapid.T) []Job {
+		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-c0-9]{1,3}`), 1, 14, rapid.ID).Draw(t, "ids")
+		var jobs []Job
+		now := 0.0
+		for _, id := range ids {
+			now = max(now, rapid.OneOf(rapid.Just(now), times.Filter(func(x float64) bool { return x >= 0 })).Draw(t, "arrival"))
+			j := job(id, now, times.Draw(t, "size"))
+			if rapid.Bool().Draw(t, "wrong") {
+				j.EstimateS = times.Draw(t, "estimate")
+			}
+			j.Weight = rapid.SampledFrom([]float64{1, 1, 1, 2, 3, 0.5, 0.1}).Draw(t, "weight")
+			jobs = append(jobs, j)
+		}
+		return jobs
+	})
+}
+
+func sojournsIn(t *rapid.T, discipline string, jobs []Job) []float64 {
+	s, err := Sojourns(discipline, jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // exactEstimates sets estimates to sizes.
 func exactEstimates(jobs []Job) []Job {
 	jobs = slices.Clone(jobs)

@@ -12,11 +12,8 @@ import (
 	"testing"
 )
 
-// The public traces, a day of a cluster each.
-const (
-	fb2009 = "FB-2009_samples_24_times_1hr_0.tsv"
-	fb2010 = "FB-2010_samples_24_times_1hr_0.tsv"
-)
+// fb2009 is a public trace of a day of a cluster.
+const fb2009 = "FB-2009_samples_24_times_1hr_0.tsv"
 
 // shuffleWeight is the weight of a shuffled byte in a job's size: it is read, and sent over
 // a network with a quarter of the disks' speed. Published figures for these traces, such as
@@ -128,26 +125,6 @@ func TestFB2009(t *testing.T) {
 	checkTrace(t, jobs, all)
 	if m := mean(all["ps"]); math.Round(m) != 75 {
 		t.Errorf("ps: a mean of %v s, want 75 s", m)
-	}
-}
-
-func TestFB2010(t *testing.T) {
-	jobs := traceJobs(t, fb2010)
-	checkTrace(t, jobs, sojournsByDiscipline(t, jobs))
-}
-
-// TestTraceStartsAgainstTwin compares each job of the first hours, with noisy estimates and
-// every third job of double weight.
-func TestTraceStartsAgainstTwin(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for _, name := range []string{fb2009, fb2010} {
-		jobs := noisyEstimates(traceJobs(t, name)[:1000], r)
-		for i := range jobs {
-			jobs[i].Weight = float64(1 + i%3/2)
-		}
-		for _, d := range Disciplines() {
-			checkNear(t, name+" "+d, sojournsOf(t, d, jobs), twinSojourns(d, jobs))
-		}
 	}
 }
 
