@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -25,15 +24,9 @@ const (
 	Failpoint Kind = "failpoint" // at Point, Action happens
 )
 
-// kinds are all kinds, in the order in which help lists them. Random plans draw from this
-// order too, so a change of it changes the plans of seeds.
-var kinds = []*KindSpec{
-	&kill, &restart, &stop, &partition, &corrupt, &fullDisk, &slowDisk, &ioError, &clock, &preemption, &failpointKind,
-}
-
 // KindSpec is one kind of fault: what it hits, how it is injected into processes and
-// undone, and how it is simulated. Each is declared in a file of its own, kind_NAME.go.
-// Functions are nil, and flags false, for what a kind does not have.
+// undone, and how it is simulated. The table kinds has all of them. Functions are nil, and
+// flags false, for what a kind does not have.
 type KindSpec struct {
 	Kind    Kind
 	Targets []Role // never empty
@@ -140,13 +133,3 @@ func (f Fault) EndsDaemon() bool {
 	s := SpecOf(f.Kind)
 	return s.endsDaemon != nil && s.endsDaemon(f)
 }
-
-// Targets that several kinds have.
-var (
-	allRoles = []Role{Task, Tasknode, Jobmaster, DataNode, NameNode, Machine}
-	daemons  = slices.DeleteFunc(slices.Clone(allRoles), func(r Role) bool { return r == Task })
-	// callable daemons serve the calls that set faults inside them.
-	callable = []Role{Tasknode, Jobmaster}
-)
-
-func notOfTask(f Fault) bool { return f.Target.Role != Task }

@@ -92,10 +92,3 @@ func (f Fault) atEnd(s Simulation, end func()) {
 		s.After(f.For.Milliseconds(), end)
 	}
 }
-
-// isolateMaster removes a master until the fault ends. In virtual time a master that is
-// killed, stopped or cut off is the same to the others: it does not answer.
-func isolateMaster(s Simulation, f Fault, master int) error {
-	f.atEnd(s, s.IsolateMaster(master))
-	return nil
-}

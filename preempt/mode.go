@@ -36,7 +36,7 @@ import (
 //	          Daemon.execute ─► taskproc.ToTask
 //	task      internal/task handlePreempt, and what it answers, see cluster.AttemptState
 //	models    sim/machine.go, sim/account.go and outcome in sim/result.go; chaos preemptModes
-//	          (kind_preempt.go: random plans draw from it) and chaos/simulate PreemptTask
+//	          (kinds.go: random plans draw from it) and chaos/simulate PreemptTask
 //
 // TestModesInLogsAndSnapshots in package cluster fails for a mode that a log or a snapshot
 // loses.

@@ -9,7 +9,7 @@
 // output of the same programs in one undisturbed process. A session keeps inputs and
 // expected outputs from drill to drill.
 //
-// How a kind of fault is injected and undone is declared in chaos/kind_NAME.go, over the
+// How a kind of fault is injected and undone is declared in chaos/kinds.go, over the
 // interface chaos.Lab, which a drill implements.
 //
 // The report's directory gets the plan, verdict.json, the logs of all daemons and the

@@ -3,7 +3,7 @@
 //
 //	report, err := simulate.Run(ctx, plan)
 //
-// What a kind of fault does here is declared in chaos/kind_NAME.go, over the interface
+// What a kind of fault does here is declared in chaos/kinds.go, over the interface
 // chaos.Simulation; docs/formats/plan.md describes it. The verdict lists a fault that has
 // no model as not injected, with the reason. The package starts no
 // goroutines.

@@ -10,30 +10,6 @@ import (
 	"github.com/hammr/hammr/internal/kit/failpoint"
 )
 
-// failpointKind makes Action happen at Point inside a daemon or its tasks: an error, a
-// crash or a delay, at each hit or only at the N-th. It counts as injected only if the
-// point was hit so often before the fault ended.
-//
-// In the simulator attempts and masters hit the points that are modelled. Nothing waits
-// for a snapshot, and the log has the same entries without it; so only a crash there has
-// an effect.
-var failpointKind = KindSpec{
-	Kind: Failpoint, Targets: callable, Lasts: true, survivable: true, longest: randomLimit,
-	endsDaemon: Fault.failpointEndsDaemon,
-
-	by: byAction, check: Fault.checkFailpoint, draw: (*random).drawFailpoint,
-
-	Inject: func(ctx context.Context, lab Lab, f Fault, daemon string) error {
-		return lab.Failpoint(ctx, daemon, f.Point, f.Action)
-	},
-	Undo: func(ctx context.Context, lab Lab, f Fault, daemon string) error {
-		return lab.Failpoint(ctx, daemon, f.Point, "")
-	},
-	Missed: missedFailpoint, InDaemon: true,
-
-	Effect: failpointEffect,
-}
-
 // CommitEndPoints returns the points before the first file of a commit and after the last.
 func CommitEndPoints() []string {
 	return []string{failpoint.MasterCommitBegin.String(), failpoint.MasterCommitEnd.String()}
@@ -136,6 +112,9 @@ func missedFailpoint(ctx context.Context, lab Lab, f Fault, daemons []string) fu
 	}
 }
 
+// failpointEffect is what happens to attempts and masters at the points that the simulator
+// models. Nothing waits for a snapshot, and the log has the same entries without it; so only a
+// crash there has an effect.
 func failpointEffect(f Fault, _ Hit) Effect {
 	a := f.action()
 	switch {
