@@ -65,7 +65,6 @@ func (b *body) applyJobDelta(delta cluster.Delta) {
 			j.ended = true
 			b.unfinished--
 		}
-		b.watchStarvation(j)
 	}
 }
 
@@ -80,6 +79,5 @@ func (b *body) outputChanged(id cluster.AttemptID) {
 func (b *body) attemptChanged(id cluster.AttemptID) {
 	j := b.jobs[id.Task.Job]
 	b.fireFailures(j)
-	b.watchStarvation(j)
 	b.countSlots(j, id)
 }

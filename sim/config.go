@@ -68,9 +68,6 @@ type Config struct {
 	// CommitTime is the time to rename one part of a job's output, in ms; default 0.
 	CommitTime int64
 
-	// StarvationLimit is how long a job that could use a slot may have none, in ms. A run
-	// fails if a job exceeds it. 0 means no limit.
-	StarvationLimit int64
 	// CheckInvariants checks the state after every change, which is slow.
 	CheckInvariants bool
 
@@ -124,9 +121,9 @@ func (c *Config) validate() error {
 	errs := []error{
 		validate.That(c.Machines >= 1, "sim: %d machines; expected at least 1", c.Machines),
 		validate.That(c.MapSlots+c.ReduceSlots > 0, "sim: machines without slots; expected at least one map or reduce slot"),
-		validate.That(c.Racks >= 1 && c.Replication >= 0 && min(c.ReportInterval, c.Expiry, c.StarvationLimit) >= 0,
-			"sim: %d racks, %d copies, report interval %d ms, expiry %d ms, starvation after %d ms: none may be negative",
-			c.Racks, c.Replication, c.ReportInterval, c.Expiry, c.StarvationLimit),
+		validate.That(c.Racks >= 1 && c.Replication >= 0 && min(c.ReportInterval, c.Expiry) >= 0,
+			"sim: %d racks, %d copies, report interval %d ms, expiry %d ms: none may be negative",
+			c.Racks, c.Replication, c.ReportInterval, c.Expiry),
 		validate.That(min(int64(c.Masters), c.ElectionTime, c.CommitTime) >= 0,
 			"sim: %d masters, elections of %d ms, commits of %d ms for each part: none may be negative", c.Masters, c.ElectionTime, c.CommitTime),
 		validate.That(min(c.RemoteRate, c.ShuffleRate, c.Costs.DiskRate, c.Costs.TaskBytes, c.Costs.SplitMillis) >= 0,

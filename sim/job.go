@@ -25,7 +25,6 @@ type job struct {
 	commitTerm     int                          // term of the leader that commits its output; 0 before
 	partsCommitted int                          // parts of its output that are renamed
 	corrupted      []cluster.AttemptID          // attempts whose output is corrupted
-	starvingSince  int64                        // when it began to starve; 0 if it does not
 
 	slots   [2]Sample // by phase, now
 	sampled [2]Sample // by phase, as in the series

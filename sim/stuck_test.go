@@ -10,26 +10,6 @@ import (
 	"github.com/hammr/hammr/sched/fifo"
 )
 
-// TestStarvation makes a job wait behind another for six seconds.
-func TestStarvation(t *testing.T) {
-	cfg := configOf(1, 1, 1)
-	cfg.Policy, cfg.StarvationLimit = new(fifo.Policy), 5999
-	jobs := workloadOf(jobOf("a", 0, 7, 0, 1000), jobOf("b", 1000, 3, 0, 1000))
-	_, err := Run(t.Context(), cfg, jobs)
-	for _, want := range []string{
-		"at 7000 ms job b starves: it could use a slot and has had none since 1000 ms", "b: RUNNING, map: 3 waiting, 0 running, 0 of 3 finished (0 map slots are free)",
-		"slots are occupied by a (1 map, 0 reduce)",
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("no %q in %v", want, err)
-		}
-	}
-	cfg.StarvationLimit++
-	if _, err := Run(t.Context(), cfg, jobs); err != nil {
-		t.Error(err)
-	}
-}
-
 // wakingPolicy assigns nothing and wakes itself repeatedly.
 type wakingPolicy struct {
 	fifo.Policy

@@ -8,47 +8,6 @@ import (
 	"github.com/hammr/hammr/cluster"
 )
 
-// watchStarvation records since when a job starves, and ends the run after StarvationLimit.
-func (b *body) watchStarvation(j *job) {
-	if b.cfg.StarvationLimit == 0 || j.id == (cluster.JobID{}) {
-		return
-	}
-	starving := b.isStarving(b.view.Job(j.id))
-	if starving == (j.starvingSince > 0) {
-		return
-	}
-	if j.starvingSince = 0; !starving {
-		return
-	}
-	j.starvingSince = b.now
-	b.queue.plan(b.now+b.cfg.StarvationLimit+1, func() {
-		if j.starvingSince > 0 && b.now-j.starvingSince > b.cfg.StarvationLimit && b.err == nil {
-			b.err = b.starvationError(j)
-		}
-	})
-}
-
-// isStarving reports whether tasks of a job could run and none of them has a slot. Tasks
-// that wait for their inputs do not count, and suspended attempts do.
-func (b *body) isStarving(j *cluster.Job) bool {
-	wants, standing := false, 0
-	for _, stage := range j.Stages {
-		wants = wants || stage.Waiting() > 0 && j.Ready(stage) || len(stage.Suspended()) > 0
-		standing += len(stage.Suspended())
-	}
-	return wants && j.Occupied == standing
-}
-
-// starvationError describes a job that gets no slots.
-func (b *body) starvationError(j *job) error {
-	var text strings.Builder
-	fmt.Fprintf(&text, "sim: at %d ms job %s starves: it could use a slot and has had none since %d ms", b.time(), j.in.ID, j.starvingSince-epoch)
-	b.describe(&text, j)
-	text.WriteString("\nslots are occupied by")
-	b.describeHolders(&text)
-	return fmt.Errorf("%s", text.String())
-}
-
 // ErrStuck ends a run in which nothing more happens although jobs are left.
 var ErrStuck = errors.New("nothing more happens")
 
