@@ -74,13 +74,8 @@ func (a *attached) clusterForPlans() (c chaos.Cluster) {
 	if a.cluster == nil {
 		return c
 	}
-	for _, h := range a.cluster.Hosts {
-		if h.Role == hostfile.Jobmaster {
-			c.Masters++
-		} else {
-			c.Tasknodes++
-		}
-	}
+	masters, tasknodes := a.cluster.Names()
+	c.Masters, c.Tasknodes = len(masters), len(tasknodes)
 	c.Accepts = func(f chaos.Fault) bool { return drill.CanInject(a.cluster, f) == nil }
 	return c
 }

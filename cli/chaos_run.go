@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,7 +144,7 @@ func (c *chaosRun) hasNext(ctx context.Context, i int, began time.Time) bool {
 func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) error {
 	out := cmd.OutOrStdout()
 	if c.sim {
-		return c.simulate(ctx, out)
+		return c.drills(ctx, simulated, out)
 	}
 	return inNamespaces(ctx, c.needsIsolation, out, cmd.ErrOrStderr(), func() error {
 		self, err := ownProgram()
@@ -173,62 +172,64 @@ func (c *chaosRun) needsIsolation() bool {
 	return slices.ContainsFunc(c.kinds, drill.KindNeedsIsolation)
 }
 
-// player plays a plan and writes its report into a directory.
+// player plays a plan and writes its report into a directory; "" is none.
 type player func(ctx context.Context, plan *chaos.Plan, dir string) (*chaos.Verdict, error)
 
-// each plays one plan after the other with play, and prints a row for each verdict. It
-// returns exit code 1 if any verdict is bad.
-func (c *chaosRun) each(ctx context.Context, out io.Writer, play func(i int, plan *chaos.Plan) (*chaos.Verdict, error)) error {
+// drills runs one drill after the other, and prints the total of the table of drills at the
+// end. It returns exit code 1 if any verdict is bad.
+func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error {
 	fmt.Fprintf(out, drillLine, "seed", "faults", "jobs", "bytes", "lost", "again", "lost ms", "recovery ms", "elapsed ms", "verdict", "kinds")
-	bad, began := 0, time.Now()
+	bad, began := false, time.Now()
 	for i := 0; c.hasNext(ctx, i, began); i++ {
-		plan := c.planOf(i)
-		v, err := play(i, plan)
+		v, err := c.drill(ctx, play, i, out)
 		if err != nil {
 			return err
 		}
-		if !v.Good {
-			bad++
+		bad = bad || !v.Good
+	}
+	if c.report != "" {
+		if err := printTotal(out, filepath.Join(c.report, "drills.csv")); err != nil {
+			return err
 		}
 	}
-	if bad > 0 {
+	if bad {
 		return exitError(exitFailed)
 	}
 	return nil
 }
 
-// drills runs the drills, with a report of each. It names directories after seeds, which are
-// unique; it numbers the drills of one plan file. It prints the total at the end, also after
-// a bad drill. Any other error ends the loop without a total.
-func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error {
-	table := filepath.Join(c.report, "drills.csv")
-	err := c.each(ctx, out, func(i int, plan *chaos.Plan) (*chaos.Verdict, error) {
-		dir := filepath.Join(c.report, fmt.Sprintf("run-%d", plan.Seed))
-		switch {
-		case c.fromFile != nil:
-			dir = filepath.Join(c.report, fmt.Sprintf("run-%03d", i+1))
-		case len(plan.Faults) == 0:
-			return nil, errors.New("none of these kinds of faults can be injected there: docs/formats/hostfile.md says which can")
-		}
-		v, err := play(ctx, plan, dir)
-		if err != nil {
-			return nil, err
-		}
-		row := chaos.RowOf(plan, v)
-		printRow(out, row)
-		if err := row.Append(table); err != nil {
-			return nil, err
-		}
-		if !v.Good {
-			fmt.Fprintf(out, "%v", v)
-			c.shrinkPlan(ctx, play, plan, dir, out)
-		}
-		return v, nil
-	})
-	if bad := exitError(exitFailed); err != nil && !errors.Is(err, bad) {
-		return err
+// drill runs drill i and prints its row. Directories of reports are named after seeds, which
+// are unique; the drills of one plan file are numbered. Without a report it prints the verdict.
+func (c *chaosRun) drill(ctx context.Context, play player, i int, out io.Writer) (*chaos.Verdict, error) {
+	plan, dir := c.planOf(i), ""
+	switch {
+	case c.report == "":
+	case c.fromFile != nil:
+		dir = filepath.Join(c.report, fmt.Sprintf("run-%03d", i+1))
+	case len(plan.Faults) == 0:
+		return nil, errors.New("none of these kinds of faults can be injected there: docs/formats/hostfile.md says which can")
+	default:
+		dir = filepath.Join(c.report, fmt.Sprintf("run-%d", plan.Seed))
 	}
-	return cmp.Or(printTotal(out, table), err)
+	v, err := play(ctx, plan, dir)
+	if err != nil {
+		return nil, err
+	}
+	row := chaos.RowOf(plan, v)
+	printRow(out, row)
+	if c.report == "" || !v.Good {
+		fmt.Fprint(out, v)
+	}
+	if c.report == "" {
+		return v, nil
+	}
+	if err := row.Append(filepath.Join(c.report, "drills.csv")); err != nil {
+		return nil, err
+	}
+	if !v.Good {
+		c.shrinkPlan(ctx, play, plan, dir, out)
+	}
+	return v, nil
 }
 
 // shrinkPlan looks for a smaller plan that still fails, and saves it. The drill is bad in
@@ -280,29 +281,15 @@ func printTotal(out io.Writer, table string) error {
 	return err
 }
 
-// simulate plays the plans in virtual time. With --report it writes the same files as a
-// drill on a cluster; otherwise it prints the verdicts.
-func (c *chaosRun) simulate(ctx context.Context, out io.Writer) error {
-	if c.report != "" {
-		return c.drills(ctx, simulated, out)
-	}
-	return c.each(ctx, out, func(_ int, plan *chaos.Plan) (*chaos.Verdict, error) {
-		r, err := simulate.Run(ctx, plan)
-		if err != nil {
-			return nil, err
-		}
-		printRow(out, chaos.RowOf(plan, r.Verdict))
-		fmt.Fprint(out, r)
-		return r.Verdict, nil
-	})
-}
-
-// simulated plays a plan in virtual time and writes its report. The report has the files of
-// a real drill, without logs and histories, so that tools read both.
+// simulated is a player in virtual time. Its report has the files of a real drill, without
+// logs and histories, so that tools read both.
 func simulated(ctx context.Context, plan *chaos.Plan, dir string) (*chaos.Verdict, error) {
 	r, err := simulate.Run(ctx, plan)
 	if err != nil {
 		return nil, err
+	}
+	if dir == "" {
+		return r.Verdict, nil
 	}
 	text, err := r.JSON()
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
-	"github.com/hammr/hammr/internal/conf/hostfile"
 	"github.com/hammr/hammr/internal/ops/testcluster"
 )
 
@@ -17,16 +16,8 @@ import (
 // the first ones.
 func (s *Session) canPlayOnHosts(plan *chaos.Plan) error {
 	var errs []error
-	masters, tasknodes := 0, 0
-	for _, h := range s.cfg.Cluster.Hosts {
-		if h.Role == hostfile.Jobmaster {
-			masters++
-		} else {
-			tasknodes++
-		}
-	}
-	if plan.Masters > masters || plan.Tasknodes > tasknodes {
-		errs = append(errs, fmt.Errorf("the plan is for %d masters and %d tasknodes, the hostfile has %d and %d", plan.Masters, plan.Tasknodes, masters, tasknodes))
+	if masters, tasknodes := s.cfg.Cluster.Names(); plan.Masters > len(masters) || plan.Tasknodes > len(tasknodes) {
+		errs = append(errs, fmt.Errorf("the plan is for %d masters and %d tasknodes, the hostfile has %d and %d", plan.Masters, plan.Tasknodes, len(masters), len(tasknodes)))
 	}
 	if plan.HDFS {
 		errs = append(errs, errors.New("the plan has an HDFS of its own, which the cluster of a hostfile does not use"))

@@ -219,7 +219,7 @@ var importTable = []row{
 		"shuffle", "internal/rpc/faultrpc", "internal/ops/localcluster", "internal/ops/minihdfs", "internal/ops/netns", "internal/data/taskdir", "internal/ops/testcluster",
 	}},
 	{"chaos/drill", []string{
-		"chaos", "chaos/rig", "internal/docs", "internal/conf/hostfile", "internal/ops/minihdfs", "internal/rpc/taskproc", "internal/ops/testcluster", "internal/rpc/wire", "preempt",
+		"chaos", "chaos/rig", "internal/docs", "internal/ops/minihdfs", "internal/rpc/taskproc", "internal/ops/testcluster", "internal/rpc/wire", "preempt",
 	}},
 	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/kit/failpoint", "sched/fifo", "sim", "sim/workload"}},
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/ops/testcluster", "internal/rpc/wire", "internal/docs"}},

@@ -33,6 +33,18 @@ type HostConfig struct {
 	Shell []string
 }
 
+// Names returns the names of the cluster's masters and tasknodes.
+func (c *HostConfig) Names() (masters, tasknodes []string) {
+	for _, h := range c.Hosts {
+		if h.Role == hostfile.Jobmaster {
+			masters = append(masters, h.Name)
+		} else {
+			tasknodes = append(tasknodes, h.Name)
+		}
+	}
+	return masters, tasknodes
+}
+
 // Time limits on other machines.
 const (
 	firstAnswerTimeout = 5 * time.Second        // of a daemon that has to run
@@ -77,14 +89,10 @@ func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
 	h := &hosts{cfg: cfg, calls: faultrpc.NewClient(token)}
 	h.mu.pids = make(map[string]int)
 	c.Daemons = h
+	c.masters, c.tasknodes = cfg.Names()
 	c.client, err = remote.New(remote.Config{Config: rpc.Config{Masters: cfg.Masters, Token: token}})
 	errs := []error{err}
 	for _, host := range cfg.Hosts {
-		if host.Role == hostfile.Jobmaster {
-			c.masters = append(c.masters, host.Name)
-		} else {
-			c.tasknodes = append(c.tasknodes, host.Name)
-		}
 		call, cancel := context.WithTimeout(ctx, firstAnswerTimeout)
 		errs = append(errs, h.refreshPID(call, host))
 		cancel()
