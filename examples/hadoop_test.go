@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/examples/benchmarks/randomwriter"
+	"github.com/hammr/hammr/examples/benchmarks/teragen"
+	"github.com/hammr/hammr/examples/benchmarks/terasort"
+	"github.com/hammr/hammr/examples/benchmarks/teravalidate"
 	"github.com/hammr/hammr/examples/grep"
 	"github.com/hammr/hammr/examples/internal/extest"
-	"github.com/hammr/hammr/examples/randomwriter"
 	"github.com/hammr/hammr/examples/secondarysort"
-	"github.com/hammr/hammr/examples/teragen"
-	"github.com/hammr/hammr/examples/terasort"
-	"github.com/hammr/hammr/examples/teravalidate"
 	"github.com/hammr/hammr/examples/wordcount"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/internal/testing/testlevel"
@@ -156,7 +156,7 @@ func TestTextProgramsLikeHadoop(t *testing.T) {
 // TestHadoopReadsRandomwriter lets Hadoop sort the output of randomwriter, and reads
 // Hadoop's output.
 //
-// Gate: TestRandomwriter, internal/data/format/seqfile.TestFilesOfHadoop, internal/data/format/seqfile.TestPlainFilesEqualHadoops
+// Gate: examples/benchmarks.TestRandomwriter, internal/data/format/seqfile.TestFilesOfHadoop, internal/data/format/seqfile.TestPlainFilesEqualHadoops
 func TestHadoopReadsRandomwriter(t *testing.T) {
 	testlevel.Nightly(t)
 	h, dir := newHadoop(t), t.TempDir()

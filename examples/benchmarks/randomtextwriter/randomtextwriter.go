@@ -21,14 +21,14 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hammr/hammr/examples/internal/randomdata"
+	"github.com/hammr/hammr/examples/benchmarks/randomwriter"
 	"github.com/hammr/hammr/mr"
 )
 
 const name = "randomtextwriter"
 
 // defaults are Hadoop's; sizes are in words.
-var defaults = randomdata.Amount{MinKey: 5, MaxKey: 10, MinValue: 10, MaxValue: 100}
+var defaults = randomwriter.Amount{MinKey: 5, MaxKey: 10, MinValue: 10, MaxValue: 100}
 
 // vocabulary is a thousand different words of two to four syllables.
 var vocabulary = sync.OnceValue(func() *[1000]string {
@@ -64,8 +64,8 @@ func appendSentence(dst []byte, random *rand.Rand, n int) []byte {
 }
 
 func newJob(job string, format mr.Output[[]byte, []byte]) *mr.Job[[]byte, []byte, []byte, []byte] {
-	writer := &randomdata.Records{Counters: "org.apache.hadoop.examples.RandomTextWriter$Counters", Append: appendSentence}
-	return mr.WithConfig(mr.MapOnly(job, mr.Numbers(randomdata.Blocks(name)), writer, format), defaults)
+	writer := &randomwriter.Records{Counters: "org.apache.hadoop.examples.RandomTextWriter$Counters", Append: appendSentence}
+	return mr.WithConfig(mr.MapOnly(job, mr.Numbers(randomwriter.Blocks(name)), writer, format), defaults)
 }
 
 // The jobs differ in the format of their output.
@@ -102,5 +102,5 @@ func run(ctx context.Context, d *mr.Driver) error {
 	if len(args) != 1 {
 		return mr.ErrUsage
 	}
-	return randomdata.Run(ctx, d, job, args[0], name, "words", defaults)
+	return randomwriter.Run(ctx, d, job, args[0], name, "words", defaults)
 }

@@ -6,7 +6,7 @@
 package terasort
 
 import (
-	"github.com/hammr/hammr/examples/teragen"
+	"github.com/hammr/hammr/examples/benchmarks/teragen"
 	"github.com/hammr/hammr/mr"
 )
 

@@ -14,14 +14,13 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
-	"github.com/hammr/hammr/examples/internal/randomdata"
 	"github.com/hammr/hammr/mr"
 )
 
 const name = "randomwriter"
 
 // defaults are Hadoop's; sizes are in bytes.
-var defaults = randomdata.Amount{MinKey: 10, MaxKey: 1000, MinValue: 0, MaxValue: 20000}
+var defaults = Amount{MinKey: 10, MaxKey: 1000, MinValue: 0, MaxValue: 20000}
 
 // appendBytes appends n random bytes.
 func appendBytes(dst []byte, random *rand.Rand, n int) []byte {
@@ -34,8 +33,8 @@ func appendBytes(dst []byte, random *rand.Rand, n int) []byte {
 
 // Job writes the blocks.
 var Job = mr.WithConfig(mr.MapOnly(name,
-	mr.Numbers(randomdata.Blocks(name)),
-	&randomdata.Records{Counters: "org.apache.hadoop.examples.RandomWriter$Counters", Append: appendBytes},
+	mr.Numbers(Blocks(name)),
+	&Records{Counters: "org.apache.hadoop.examples.RandomWriter$Counters", Append: appendBytes},
 	mr.SequenceOutput(mr.BytesWritable, mr.BytesWritable),
 ), defaults)
 
@@ -50,7 +49,7 @@ func Program() *mr.Program {
 			if len(d.Args) != 1 {
 				return mr.ErrUsage
 			}
-			return randomdata.Run(ctx, d, Job, d.Args[0], name, "", defaults)
+			return Run(ctx, d, Job, d.Args[0], name, "", defaults)
 		},
 	}
 }

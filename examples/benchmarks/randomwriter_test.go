@@ -1,12 +1,11 @@
-package examples
+package benchmarks
 
 import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hammr/hammr/examples/benchmarks/randomwriter"
 	"github.com/hammr/hammr/examples/internal/extest"
-	"github.com/hammr/hammr/examples/internal/randomdata"
-	"github.com/hammr/hammr/examples/randomwriter"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -56,8 +55,8 @@ func TestRandomwriter(t *testing.T) {
 // TestSizes checks that the sizes of records lie within their bounds, and that each size
 // occurs.
 func TestSizes(t *testing.T) {
-	a := randomdata.Amount{TotalBytes: 100_000, BlockBytes: 100_000, MinKey: 2, MaxKey: 5, MinValue: 7, MaxValue: 7}
-	got := mrtest.RunCase(t, randomwriter.Job, mrtest.Case{Config: a, Set: map[string]string{randomdata.Blocks("randomwriter"): "1"}})
+	a := randomwriter.Amount{TotalBytes: 100_000, BlockBytes: 100_000, MinKey: 2, MaxKey: 5, MinValue: 7, MaxValue: 7}
+	got := mrtest.RunCase(t, randomwriter.Job, mrtest.Case{Config: a, Set: map[string]string{randomwriter.Blocks("randomwriter"): "1"}})
 	keys, bytes := make(map[int]int), 0
 	for _, r := range got.Records() {
 		keys[len(r.Key)]++

@@ -1,4 +1,4 @@
-package examples
+package benchmarks
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/examples/benchmarks/teragen"
+	"github.com/hammr/hammr/examples/benchmarks/terasort"
 	"github.com/hammr/hammr/examples/internal/extest"
-	"github.com/hammr/hammr/examples/teragen"
-	"github.com/hammr/hammr/examples/terasort"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )

@@ -18,7 +18,7 @@ import (
 	"hash/crc32"
 	"iter"
 
-	"github.com/hammr/hammr/examples/teragen"
+	"github.com/hammr/hammr/examples/benchmarks/teragen"
 	"github.com/hammr/hammr/mr"
 )
 

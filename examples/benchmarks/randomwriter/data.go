@@ -1,13 +1,4 @@
-// Package randomdata is the common part of randomwriter and randomtextwriter: how much
-// they write, by Hadoop's properties, and the mapper that writes it.
-//
-// The data is divided into blocks. A block is determined by the seed and its number alone:
-//
-//	number of the block ──> random generator (seed, number) ──> records until the block is full
-//
-// So the data does not depend on the number of maps, and an attempt that runs again writes
-// the same bytes.
-package randomdata
+package randomwriter
 
 import (
 	"context"
@@ -27,7 +18,14 @@ const (
 	bytesPerMap = 1 << 30
 )
 
-// Amount says how much to write. It is the configuration of the jobs.
+// Amount says how much to write. It is the configuration of the jobs, here and in
+// randomtextwriter. The data is divided into blocks, each determined by the seed and its
+// number alone:
+//
+//	number of the block ──> random generator (seed, number) ──> records until the block is full
+//
+// So the data does not depend on the number of maps, and an attempt that runs again writes the
+// same bytes.
 type Amount struct {
 	Seed       uint64
 	TotalBytes int64

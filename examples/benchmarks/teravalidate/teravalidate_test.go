@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hammr/hammr/examples/benchmarks/teragen"
+	"github.com/hammr/hammr/examples/benchmarks/terasort"
 	"github.com/hammr/hammr/examples/internal/extest"
-	"github.com/hammr/hammr/examples/teragen"
-	"github.com/hammr/hammr/examples/terasort"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
