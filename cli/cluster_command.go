@@ -15,9 +15,11 @@ import (
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/conf/fsconf"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	webremote "github.com/hammr/hammr/internal/source/remote"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -59,25 +61,27 @@ type clusterClient interface {
 	Close() error
 }
 
+// masterSource is the REST API of the masters.
+type masterSource interface {
+	docs.Source
+	Close() error
+}
+
 // clusterCommands is the constructor of all commands that ask a cluster. Tests replace its
 // fields.
 type clusterCommands struct {
 	// connect opens a client. While the client looks for the leader, it calls waiting with
 	// the reason.
 	connect func(f clusterFlags, waiting func(error)) (clusterClient, error)
-	// openFiles opens the file systems that have the logs.
-	openFiles func(stderr io.Writer) (*storage.Router, error)
-	// fetchLog reads a log of an attempt from the web page of its tasknode.
-	fetchLog func(ctx context.Context, f clusterFlags, page, attempt, stream string) (string, error)
-	// listLogs lists the logs of a job on the web page of a tasknode, as ATTEMPT/STREAM.
-	listLogs func(ctx context.Context, f clusterFlags, page, job string) ([]string, error)
+	// openSource opens the REST API of the masters. The caller calls Close.
+	openSource func(f clusterFlags) (masterSource, error)
 	// zone is the time zone of printed times.
 	zone *time.Location
 }
 
 // newClusterCommands returns the real commands, which use the network.
 func newClusterCommands() clusterCommands {
-	return clusterCommands{connect: connectRemote, openFiles: openFiles, fetchLog: fetchLog, listLogs: listLogs, zone: time.Local}
+	return clusterCommands{connect: connectRemote, openSource: openSource, zone: time.Local}
 }
 
 // all returns the groups of commands that ask a cluster.
@@ -209,8 +213,16 @@ func (f clusterFlags) cluster() (masters []string, token, id string, err error) 
 	return masters, token, id, err
 }
 
-// openFiles opens the file systems of this machine's configuration. Commands read logs of
-// finished attempts from there, without a daemon.
+// openSource opens the REST API of the masters, which any of them answers.
+func openSource(f clusterFlags) (masterSource, error) {
+	masters, token, id, err := f.cluster()
+	if err != nil {
+		return nil, err
+	}
+	return webremote.New(webremote.Config{RPC: rpc.Config{Masters: masters, Token: token, ClusterID: id}})
+}
+
+// openFiles opens the file systems of this machine's configuration.
 func openFiles(stderr io.Writer) (*storage.Router, error) {
 	c, err := genericOptions{}.load(stderr)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
-	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -277,11 +275,11 @@ func (f *fakeCluster) TransferLeadership(id string) error {
 // submitted is the submit time of the first job, 2025-11-21 04:40:00 UTC.
 const submitted = 1763700000000
 
-func fakeJobs(logDir string) []*wire.JobStatus {
+func fakeJobs() []*wire.JobStatus {
 	running := &wire.JobStatus{
 		JobId: "job_1763700000000_0001", Name: "words of\nthe day", User: "ann", Queue: "nightly", Priority: "HIGH", SubmitHost: "gateway", State: wire.JobState_RUNNING,
 		MapProgress: 0.75, ReduceProgress: 0.25, Maps: 2, MapsDone: 1, MapsRunning: 1, Reduces: 1,
-		SubmitTime: submitted, StartTime: submitted + 100, OutputDir: "hdfs://nn/out", LogDir: logDir,
+		SubmitTime: submitted, StartTime: submitted + 100, OutputDir: "hdfs://nn/out",
 		Counters: []*taskproc.Counter{{Group: "Job Counters ", Name: "Launched map tasks", Value: 3}},
 		Tasks: []*wire.TaskStatus{
 			{Id: "task_1763700000000_0001_m_000000", Kind: taskproc.Kind_MAP, State: wire.TaskState_TASK_SUCCEEDED, Attempts: []*wire.TaskStatus_Attempt{
@@ -327,21 +325,15 @@ func fakeJobs(logDir string) []*wire.JobStatus {
 // runOnFakeCluster runs a command on the fake cluster.
 func runOnFakeCluster(t *testing.T, changes *[]string, line ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	logs := t.TempDir()
-	putLog(t, logs, "n1", "attempt_1763700000000_0001_m_000000_0", "stderr", "hello\nworld\n\n")
+	logs := fakeLogs{texts: map[string]string{
+		"attempt_1763700000000_0001_m_000000_0/stderr": "hello\nworld\n\n", "attempt_1763700000000_0001_m_000001_1/stdout": "attempt_1763700000000_0001_m_000001_1 so far\n",
+	}}
 	r := clusterCommands{
 		connect: func(f clusterFlags, _ func(error)) (clusterClient, error) {
-			return &fakeCluster{address: f.masters, changes: changes, jobs: fakeJobs("file://" + logs)}, nil
+			return &fakeCluster{address: f.masters, changes: changes, jobs: fakeJobs()}, nil
 		},
-		openFiles: func(io.Writer) (*storage.Router, error) { return openFiles(io.Discard) },
-		fetchLog: func(_ context.Context, _ clusterFlags, page, attempt, stream string) (string, error) {
-			if page != "n1:7081" || stream != "stdout" {
-				return "", fs.ErrNotExist
-			}
-			return attempt + " so far\n", nil
-		},
-		listLogs: func(context.Context, clusterFlags, string, string) ([]string, error) { return nil, fs.ErrNotExist },
-		zone:     time.UTC,
+		openSource: func(clusterFlags) (masterSource, error) { return logs, nil },
+		zone:       time.UTC,
 	}
 	return runCommands(t, r, line...)
 }

@@ -7,17 +7,16 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/hammr/hammr/internal/client/console"
+	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/kit/clean"
-	"github.com/hammr/hammr/internal/logs/nodelog"
-	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
-// newJobLogs asks the leader for the attempts, then reads files of the cluster's log directory
-// and the HTTP pages of tasknodes. It exits with 1 if no attempt has started or a log cannot be
-// read; the other logs are printed all the same.
+// newJobLogs asks the leader for the attempts, and any master for their logs. It exits with 1 if no attempt has
+// started or a log cannot be read; the other logs are printed all the same.
 func (r clusterCommands) newJobLogs() *cobra.Command {
 	return r.command(&cobra.Command{
 		Use:   "logs JOB [ATTEMPT]",
@@ -53,69 +52,81 @@ func (r clusterCommands) newTaskLogs() *cobra.Command {
 	})
 }
 
-// logs prints the logs of matching attempts.
+// logs prints the logs of matching attempts, which masters read as they do for pages. Logs that cannot be read
+// do not keep others from being printed. A tasknode that does not answer for a job that is over costs a warning
+// only: the attempt may have printed nothing, and a log that is kept needs no tasknode.
 func (q *query) logs(ctx context.Context, job string, match func(task, attempt string) bool) error {
 	s, err := q.job(ctx, job, true)
 	if err != nil {
 		return err
 	}
-	router, err := q.openFiles(q.stderr)
-	if err != nil {
-		return err
-	}
-	l := &logReader{query: q, router: router, job: s}
-	var attempts []*wire.TaskStatus_Attempt
+	var wanted []apidoc.AttemptLog
 	for _, t := range s.Tasks {
 		for _, a := range t.Attempts {
 			if match(t.Id, a.Id) {
-				attempts = append(attempts, a)
+				for _, stream := range docs.LogStreams {
+					wanted = append(wanted, apidoc.AttemptLog{Attempt: a.Id, Tasknode: a.Machine, Stream: stream})
+				}
 			}
 		}
 	}
-	err = l.read(ctx, attempts)
-	if err == nil && len(attempts) == 0 {
-		err = errors.New("no such attempt has started; 'hammr task list " + job + "' lists them")
+	source, err := q.openSource(q.flags)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, l.write(), router.Close())
+	faults := make([]error, len(wanted))
+	var reads errgroup.Group
+	reads.SetLimit(maxLogReads)
+	for i := range wanted {
+		reads.Go(func() error {
+			faults[i] = readLog(ctx, source, &wanted[i])
+			return nil
+		})
+	}
+	_ = reads.Wait() // it returns no error
+	logs, errs := []apidoc.AttemptLog{}, []error(nil)
+	for i, err := range faults {
+		switch l := wanted[i]; {
+		case err == nil:
+			logs = append(logs, l)
+		case errors.Is(err, docs.ErrUnknown): // it has printed nothing
+		case s.State.Final() && errors.Is(err, docs.ErrUnavailable):
+			fmt.Fprintf(q.stderr, "warning: tasknode %s may still have %s of %s: %v\n", l.Tasknode, l.Stream, l.Attempt, err)
+		default:
+			errs = append(errs, fmt.Errorf("%s of %s: %w", l.Stream, l.Attempt, err))
+		}
+	}
+	if len(wanted) == 0 {
+		errs = append(errs, errors.New("no such attempt has started; 'hammr task list "+job+"' lists them"))
+	}
+	return errors.Join(append(errs, q.writeLogs(logs), source.Close())...)
 }
 
-// write prints the logs that were found, also if others could not be read.
-func (l *logReader) write() error {
-	if l.logs == nil {
-		l.logs = []apidoc.AttemptLog{}
+// maxLogReads is the number of logs that are read at the same time.
+const maxLogReads = 8
+
+// readLog adds the text to a log.
+func readLog(ctx context.Context, source masterSource, l *apidoc.AttemptLog) error {
+	for read := int64(0); ; {
+		part, err := source.Log(ctx, l.Attempt, l.Stream, docs.LogRange{From: read, Max: docs.MaxLogBytes})
+		l.Text += string(part.Text)
+		if read += int64(len(part.Text)); err != nil || len(part.Text) == 0 || read >= part.Size {
+			return err
+		}
 	}
-	if l.flags.json {
-		return l.printJSON(l.logs)
+}
+
+// writeLogs prints logs. Users' programs must not change the terminal.
+func (q *query) writeLogs(logs []apidoc.AttemptLog) error {
+	if q.flags.json {
+		return q.printJSON(logs)
 	}
 	show := func(text string) string { return text }
-	if f := console.FileOf(l.stdout); f != nil && console.IsTerminal(f) {
+	if f := console.FileOf(q.stdout); f != nil && console.IsTerminal(f) {
 		show = clean.Text
 	}
-	for _, log := range l.logs {
-		fmt.Fprintf(l.stdout, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Tasknode, show(strings.TrimRight(log.Text, "\n")))
+	for _, log := range logs {
+		fmt.Fprintf(q.stdout, "==> %s %s on %s <==\n%s\n", log.Attempt, log.Stream, log.Tasknode, show(strings.TrimRight(log.Text, "\n")))
 	}
 	return nil
-}
-
-// fetchLog reads a log of an attempt from its tasknode's page, which demands the cluster's
-// token.
-func fetchLog(ctx context.Context, f clusterFlags, page, attempt, stream string) (string, error) {
-	_, token, id, err := f.cluster()
-	if err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, f.timeout)
-	defer cancel()
-	return nodelog.Read(ctx, page, attempt, stream, token, id)
-}
-
-// listLogs returns ATTEMPT/STREAM of each log that a tasknode still has of a job.
-func listLogs(ctx context.Context, f clusterFlags, page, job string) ([]string, error) {
-	_, token, id, err := f.cluster()
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, f.timeout)
-	defer cancel()
-	return nodelog.List(ctx, page, job, token, id)
 }

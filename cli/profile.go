@@ -12,8 +12,6 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/logs/profile"
-	"github.com/hammr/hammr/internal/rpc"
-	webremote "github.com/hammr/hammr/internal/source/remote"
 )
 
 // newTaskStacks prints the stacks of an attempt's goroutines, as a Go program does that gets SIGQUIT.
@@ -71,20 +69,11 @@ write it to a file for 'go tool pprof'. The kind is one of
 
 // takeProfile takes a profile of the object that the argument names. Any master answers.
 func (q *query) takeProfile(ctx context.Context, object string, p profile.Query) ([]byte, error) {
-	source, err := q.openSource()
+	source, err := q.openSource(q.flags)
 	if err != nil {
 		return nil, err
 	}
 	p.Seconds = max(p.Seconds, 1) // the API checks it for all kinds
 	data, err := source.Profile(ctx, docs.ProfileQuery{Object: object, ID: q.args[0], Query: p})
 	return data.Bytes, errors.Join(err, source.Close())
-}
-
-// openSource opens the REST API of the masters. The caller calls Close.
-func (q *query) openSource() (*webremote.Source, error) {
-	masters, token, id, err := q.flags.cluster()
-	if err != nil {
-		return nil, err
-	}
-	return webremote.New(webremote.Config{RPC: rpc.Config{Masters: masters, Token: token, ClusterID: id}})
 }

@@ -1,7 +1,6 @@
 package tasknoded
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -26,7 +24,6 @@ import (
 //
 //	GET /logs/ATTEMPT/STREAM    the text that the log has so far
 //	    ?from=N&max=N           a part of it; see nodelog.Range and the headers there
-//	GET /logs/JOB               a line ATTEMPT/STREAM for each log of a job
 //
 // with the cluster's token. logHandler serves the requests; package nodelog sends them.
 
@@ -44,7 +41,7 @@ type logHandler struct {
 // ServeHTTP implements http.Handler.
 func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	record := audit.Record{
-		Who: rpc.UserOf(r.Header), From: r.RemoteAddr, Call: "ReadLog", Object: cmp.Or(r.PathValue("job"), r.PathValue("attempt")+"/"+r.PathValue("stream")), Result: audit.Allowed,
+		Who: rpc.UserOf(r.Header), From: r.RemoteAddr, Call: "ReadLog", Object: r.PathValue("attempt") + "/" + r.PathValue("stream"), Result: audit.Allowed,
 	}
 	authorized := rpc.Authorized(r, h.token)
 	if !authorized {
@@ -56,10 +53,6 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !authorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "the token is not the cluster's", http.StatusUnauthorized)
-		return
-	}
-	if job := r.PathValue("job"); job != "" {
-		h.list(w, job)
 		return
 	}
 	file, err := h.open(r.PathValue("attempt"), r.PathValue("stream"))
@@ -120,47 +113,6 @@ func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 		err = errors.Join(err, openErr)
 	}
 	return nil, err
-}
-
-// list sends the names of the logs of a job, as many as an answer may have.
-func (h *logHandler) list(w http.ResponseWriter, job string) {
-	id, err := cluster.ParseJobID(job)
-	if err != nil {
-		http.Error(w, fs.ErrNotExist.Error(), http.StatusNotFound)
-		return
-	}
-	var names strings.Builder
-	for _, dir := range h.dirs {
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			continue // the other directories may have logs
-		}
-		listLogs(&names, root.FS(), path.Join(id.String(), taskdir.Logs))
-		root.Close() // it was only read
-	}
-	if names.Len() == 0 {
-		http.Error(w, fs.ErrNotExist.Error(), http.StatusNotFound)
-		return
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = io.WriteString(w, names.String()) // the client may have disconnected
-}
-
-// listLogs adds a line for each log that is not empty, in the directory and in its shards.
-func listLogs(names *strings.Builder, dir fs.FS, logs string) {
-	attempts, _ := fs.ReadDir(dir, logs) // a job without logs has no directory
-	for _, a := range attempts {
-		if taskdir.IsShard(a.Name()) {
-			listLogs(names, dir, path.Join(logs, a.Name()))
-			continue
-		}
-		for _, stream := range nodelog.Streams {
-			info, err := fs.Stat(dir, logs+"/"+a.Name()+"/"+stream)
-			if err == nil && info.Size() > 0 && names.Len() < nodelog.MaxBytes {
-				names.WriteString(a.Name() + "/" + stream + "\n")
-			}
-		}
-	}
 }
 
 // sendEnd sends the last bytes of a log, which may grow during the call.

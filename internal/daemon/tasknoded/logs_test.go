@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +40,6 @@ func newLogPage(t *testing.T) (page, log string) {
 	s := httptest.NewServer(daemon.NewPage(daemon.PageConfig{
 		Handlers: map[string]http.Handler{
 			"GET /logs/{attempt}/{stream}": &logHandler{dirs: []string{filepath.Join(dir, "missing"), dir}, token: "secret", logger: slog.New(slog.DiscardHandler)},
-			"GET /logs/{job}":              &logHandler{dirs: []string{filepath.Join(dir, "missing"), dir}, token: "secret", logger: slog.New(slog.DiscardHandler)},
 		},
 	}))
 	t.Cleanup(s.Close)
@@ -92,25 +90,6 @@ func TestPartsOfALog(t *testing.T) {
 	}
 	if got, err := nodelog.ReadRange(t.Context(), page, loggedAttempt, "stdout", nodelog.Range{From: 1}, "secret", ""); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no log: %+v, %v", got, err)
-	}
-}
-
-func TestLogsOfAJobAreListed(t *testing.T) {
-	page, log := newLogPage(t)
-	if err := errors.Join(os.WriteFile(filepath.Join(filepath.Dir(log), "stdout"), nil, 0o600), os.WriteFile(filepath.Join(filepath.Dir(log), "other"), []byte("x"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	names, err := nodelog.List(t.Context(), page, "job_1763700000000_0001", "secret", "")
-	if err != nil || !slices.Equal(names, []string{loggedAttempt + "/stderr", otherAttempt + "/stdout"}) {
-		t.Errorf("logs %v, %v", names, err)
-	}
-	for _, job := range []string{"job_1763700000000_0002", "job_x", "%2e%2e"} {
-		if names, err := nodelog.List(t.Context(), page, job, "secret", ""); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("logs of %s: %v, %v", job, names, err)
-		}
-	}
-	if _, err := nodelog.List(t.Context(), page, "job_1763700000000_0001", "guessed", ""); err == nil || errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("with another token: %v", err)
 	}
 }
 

@@ -26,7 +26,7 @@ func (d *Daemon) newPage() http.Handler {
 func (d *Daemon) sharedHandlers() map[string]http.Handler {
 	handlers := nodeprofile.New(d.Token, d.profile).Handlers()
 	logs := &logHandler{dirs: d.taskDirs(), token: d.Token, logger: d.cfg.Logger}
-	handlers["GET /logs/{attempt}/{stream}"], handlers["GET /logs/{job}"] = logs, logs
+	handlers["GET /logs/{attempt}/{stream}"] = logs
 	for _, path := range hadoop.NodePaths {
 		handlers[path] = hadoop.NodeManager(d.describe, d.mayRead)
 	}

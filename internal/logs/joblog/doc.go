@@ -6,8 +6,8 @@
 //	w.Add("attempt_1_0001_m_000000_0", "stderr", log)   // for each log
 //	w.Close()                                           // writes the index
 //
-//	index, err := joblog.ReadIndex(file, size)
-//	text, err := index.Read(file, "attempt_1_0001_m_000000_0", "stderr")
+//	dir, err := joblog.OpenDir(ctx, fsys, "/joblogs/2026-11-30/job_1_0001")
+//	text, err := dir.Read(ctx, "n1", "attempt_1_0001_m_000000_0", "stderr")
 //
-// A file is written once and never changed. OpenDir reads the files of all machines of a job.
+// A file is written once and never changed.
 package joblog

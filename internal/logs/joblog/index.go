@@ -106,28 +106,15 @@ func decodeName(b []byte) (name string, rest []byte, ok bool) {
 	return string(b[n : n+int(length)]), b[n+int(length):], true
 }
 
-// Read reads a log from the file of the index, and checks it. If the file does not have the
-// log, the error wraps fs.ErrNotExist.
-func (x *Index) Read(file io.ReaderAt, attempt, stream string) ([]byte, error) {
-	e, found := x.logs[key{attempt, stream}]
-	if !found {
-		return nil, fmt.Errorf("%s of %s: %w", stream, attempt, fs.ErrNotExist)
-	}
-	b := make([]byte, e.length)
-	if err := readFull(file, b, e.offset); err != nil {
-		return nil, err
-	}
-	if xxhash.Sum64(b) != e.sum {
-		return nil, corrupt("checksum of the log at byte %d", e.offset)
-	}
-	return b, nil
-}
-
 // Place chooses a part of a log by the bytes that the log has.
 type Place func(size int64) (offset, length int64)
 
-// ReadPart reads a part of a log, like Read. It does not check the part: the checksum is that of the
-// whole log.
+// whole is the place of a log in itself.
+func whole(size int64) (offset, length int64) { return 0, size }
+
+// ReadPart reads a part of a log from the file of the index. size is how many bytes the log has. Only the whole
+// log is checked, since its checksum is that of all bytes. If the file does not have the log, the error wraps
+// fs.ErrNotExist.
 func (x *Index) ReadPart(file io.ReaderAt, attempt, stream string, place Place) (text []byte, offset, size int64, err error) {
 	e, found := x.logs[key{attempt, stream}]
 	if !found {
@@ -135,7 +122,10 @@ func (x *Index) ReadPart(file io.ReaderAt, attempt, stream string, place Place) 
 	}
 	offset, length := place(e.length)
 	text = make([]byte, length)
-	return text, offset, e.length, readFull(file, text, e.offset+offset)
+	if err = readFull(file, text, e.offset+offset); err == nil && length == e.length && xxhash.Sum64(text) != e.sum {
+		err = corrupt("checksum of the log at byte %d", e.offset)
+	}
+	return text, offset, e.length, err
 }
 
 // readFull fills b from an offset. A file that ends before is corrupt.

@@ -14,7 +14,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"strings"
 
 	"github.com/hammr/hammr/internal/rpc"
 )
@@ -30,13 +29,6 @@ const MaxBytes = 16 << 20
 func Read(ctx context.Context, page, attempt, stream, token, clusterID string) (string, error) {
 	text, _, err := fetch(ctx, page, attempt+"/"+stream, token, clusterID)
 	return text, err
-}
-
-// List returns ATTEMPT/STREAM of each log that a tasknode has of a job. If it has
-// none, the error wraps fs.ErrNotExist.
-func List(ctx context.Context, page, job, token, clusterID string) ([]string, error) {
-	text, _, err := fetch(ctx, page, job, token, clusterID)
-	return strings.Fields(text), err
 }
 
 // transport makes a connection for each request, because users read one log at a time. A transport follows

@@ -88,7 +88,7 @@ func (s *Source) readKept(ctx context.Context, p *logPlace, stream string, want 
 }
 
 // readFromTasknode reads a part of a log from the page of its tasknode. It asks only a tasknode that
-// the masters know, at the address that they know.
+// the masters know, at the address that they know. If it does not answer, the error wraps docs.ErrUnavailable.
 func (s *Source) readFromTasknode(ctx context.Context, a report.Attempt, stream string, want nodelog.Range) (nodelog.Part, error) {
 	nodes, err := docs.Nodes.Read(ctx, s, docs.No{})
 	if err != nil {
@@ -98,7 +98,11 @@ func (s *Source) readFromTasknode(ctx context.Context, a report.Attempt, stream 
 		if n.Name == a.Tasknode && n.State != "LOST" && n.HTTP != "" {
 			ctx, cancel := context.WithTimeout(ctx, logTime)
 			defer cancel()
-			return nodelog.ReadRange(ctx, n.HTTP, a.ID, stream, want, s.cfg.RPC.Token, s.cfg.RPC.ClusterID)
+			part, err := nodelog.ReadRange(ctx, n.HTTP, a.ID, stream, want, s.cfg.RPC.Token, s.cfg.RPC.ClusterID)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				err = docs.Classify(docs.ErrUnavailable, err)
+			}
+			return part, err
 		}
 	}
 	return nodelog.Part{}, fs.ErrNotExist
