@@ -54,15 +54,20 @@ type sshFlags struct {
 	program                           string   // "" for this one
 	timeout                           time.Duration
 	dryRun                            bool
+	json                              bool
 
 	file    hostfile.File // set by prepare
 	jobUser string        // user of the jobs that the command submits, "" for none
 }
 
 // sshCommand returns a command that works on the machines of a hostfile. It adds the shared
-// flags, and opens the cluster for run.
-func sshCommand(cmd *cobra.Command, f *sshFlags, run func(ctx context.Context, c *sshcluster.Cluster, stdout, stderr io.Writer) error) *cobra.Command {
+// flags and those of more, and opens the cluster for run.
+func sshCommand(cmd *cobra.Command, f *sshFlags, run func(ctx context.Context, c *sshcluster.Cluster, stdout, stderr io.Writer) error, more ...func(*cobra.Command)) *cobra.Command {
 	f.describe(cmd)
+	for _, add := range more {
+		add(cmd)
+	}
+	cmd.Args = cobra.NoArgs
 	cmd.RunE = interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 		return f.with(ctx, cmd, run)
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/client/remote"
@@ -59,6 +60,20 @@ type clusterClient interface {
 	client.Client
 	client.Admin
 	Close() error
+}
+
+// add adds the flags. masters completes the usage of --master, and token is what comes before the user's copy as the
+// default of --token-file.
+func (f *clusterFlags) add(flags *pflag.FlagSet, masters, token string, timeout time.Duration) {
+	flags.StringVar(&f.masters, "master", os.Getenv(rpc.MasterVariable), "addresses of masters, as `host:port,...`"+masters)
+	f.addToken(flags, token)
+	flags.DurationVar(&f.timeout, "timeout", timeout, "`time` to look for the leader")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+}
+
+// addToken adds the flag --token-file.
+func (f *clusterFlags) addToken(flags *pflag.FlagSet, token string) {
+	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the cluster's secret (default "+token+"the copy that 'hammr up' has saved for this user)")
 }
 
 // masterSource is the REST API of the masters.
@@ -110,10 +125,7 @@ var errNoCluster = errors.New("no cluster is named; give --master host:port,... 
 // calls run, and prints the changes that run has reported.
 func (r clusterCommands) command(cmd *cobra.Command, run func(ctx context.Context, q *query) error) *cobra.Command {
 	f := new(clusterFlags)
-	cmd.Flags().StringVar(&f.masters, "master", os.Getenv(rpc.MasterVariable), "addresses of masters, as `host:port,...`; one is enough")
-	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "`file` with the cluster's secret (default the copy that 'hammr up' has saved for this user)")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", rpc.DefaultTimeout, "`time` to look for the leader")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	f.add(cmd.Flags(), "; one is enough", "", rpc.DefaultTimeout)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		// This is an error of the command line, so the check is outside of interruptible.
 		if f.masters == "" {
@@ -231,18 +243,21 @@ func openFiles(stderr io.Writer) (*storage.Router, error) {
 	return fsconf.NewInteractiveRouter(c, warnLogger(stderr))
 }
 
-// printJSON prints a document with indentation. It does not escape HTML: names of jobs are
+// printJSON prints a document on stdout.
+func (q *query) printJSON(doc any) error { return writeJSON(q.stdout, doc) }
+
+// writeJSON writes a document with indentation. It does not escape HTML: names of jobs are
 // printed as they are. The document of a job has its own encoder, which adds the version and
 // replaces nulls by empty lists, because `--report` files have the same format.
-func (q *query) printJSON(doc any) error {
+func writeJSON(w io.Writer, doc any) error {
 	if s, ok := doc.(*wire.JobStatus); ok {
 		text, err := apidoc.Report(s).Marshal()
 		if err == nil {
-			_, err = q.stdout.Write(text)
+			_, err = w.Write(text)
 		}
 		return err
 	}
-	e := json.NewEncoder(q.stdout)
+	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(doc)

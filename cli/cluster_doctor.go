@@ -17,7 +17,7 @@ import (
 func newClusterDoctor() *cobra.Command {
 	var asJSON bool
 	f := new(sshFlags)
-	cmd := sshCommand(&cobra.Command{
+	return sshCommand(&cobra.Command{
 		Use:   "doctor --hostfile FILE",
 		Short: "Examine the machines of a hostfile for common faults",
 		Long: `Run 'hammr doctor' on all machines of a hostfile, with the settings of their
@@ -29,20 +29,15 @@ The command exits with 1 if a machine has a fault or does not answer.
 'hammr doctor --cluster' examines what the masters know.`,
 		Example: `  hammr cluster doctor --hostfile hosts
   hammr cluster doctor --hostfile hosts --json`,
-		Args: cobra.NoArgs,
 	}, f, func(ctx context.Context, c *sshcluster.Cluster, stdout, _ io.Writer) error {
 		all := examine(c.Examine(ctx))
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if asJSON {
-			text, err := json.MarshalIndent(all, "", "  ")
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(stdout, "%s\n", text)
-		} else {
+		if !asJSON {
 			writeExaminations(stdout, all)
+		} else if err := writeJSON(stdout, all); err != nil {
+			return err
 		}
 		for _, e := range all {
 			if e.Report == nil || e.Report.Count(doctor.Fault) > 0 {
@@ -50,9 +45,9 @@ The command exits with 1 if a machine has a fault or does not answer.
 			}
 		}
 		return nil
+	}, func(cmd *cobra.Command) {
+		cmd.Flags().BoolVar(&asJSON, "json", false, "print the reports of all machines as JSON")
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the reports of all machines as JSON")
-	return cmd
 }
 
 // examination is the report of a machine, in `hammr cluster doctor --json`.

@@ -48,7 +48,7 @@ that is missing in it, and the number of slots, are chosen on each machine.`,
 // ended the daemons that it had started.
 func newClusterStart() *cobra.Command {
 	f := new(sshFlags)
-	cmd := sshCommand(&cobra.Command{
+	return sshCommand(&cobra.Command{
 		Use:   "start --hostfile FILE",
 		Short: "Start a cluster on the machines of a hostfile",
 		Long: `Start a cluster on the machines of a hostfile, and print the addresses of its
@@ -63,17 +63,13 @@ Unlike 'hammr up' a tasknode of root runs tasks as the users who submit jobs;
 they must exist on each machine. --set tasknode.own-user=true runs them as root.`,
 		Example: `  hammr cluster start --hostfile hosts --staging hdfs://nn:8020/hammr/staging
   hammr cluster start --hostfile hosts --staging file:///nfs/hammr --dry-run`,
-		Args: cobra.NoArgs,
 	}, f, func(ctx context.Context, c *sshcluster.Cluster, stdout, stderr io.Writer) error {
 		begin := time.Now()
 		if err := c.Start(ctx); err != nil || f.dryRun {
 			return err
 		}
 		return f.announce(c, begin, stdout, stderr)
-	})
-	f.actFlags(cmd)
-	f.programFlag(cmd)
-	return cmd
+	}, f.actFlags, f.programFlag)
 }
 
 // announce prints the masters on stdout, for scripts, and how to use the cluster on stderr, as
@@ -109,7 +105,7 @@ func newClusterStop() *cobra.Command {
 	var now bool
 	var deadline time.Duration
 	f := new(sshFlags)
-	cmd := sshCommand(&cobra.Command{
+	return sshCommand(&cobra.Command{
 		Use:   "stop --hostfile FILE [--now]",
 		Short: "Stop the cluster of a hostfile and keep its files",
 		Long: `Stop the cluster of a hostfile and keep its files. Its jobs are suspended first:
@@ -118,40 +114,35 @@ runs. 'hammr cluster start' starts the cluster again and resumes the jobs. With
 --now the daemons stop at once, and tasks that run then run again after the next
 start.`,
 		Example: `  hammr cluster stop --hostfile hosts`,
-		Args:    cobra.NoArgs,
 	}, f, func(ctx context.Context, c *sshcluster.Cluster, _, _ io.Writer) error {
 		if err := c.Stop(ctx, now, deadline); err != nil || f.dryRun {
 			return err
 		}
 		return forgetToken(c.Plan().ClusterID)
+	}, f.actFlags, func(cmd *cobra.Command) {
+		cmd.Flags().BoolVar(&now, "now", false, "stop without waiting for tasks; those that run lose their work")
+		cmd.Flags().DurationVar(&deadline, "deadline", 2*time.Minute, "`time` after which the command gives up if tasks still run")
 	})
-	cmd.Flags().BoolVar(&now, "now", false, "stop without waiting for tasks; those that run lose their work")
-	cmd.Flags().DurationVar(&deadline, "deadline", 2*time.Minute, "`time` after which the command gives up if tasks still run")
-	f.actFlags(cmd)
-	return cmd
 }
 
 // newClusterReload exits with 1 if a daemon cannot reload; the others have the settings then.
 func newClusterReload() *cobra.Command {
 	f := new(sshFlags)
-	cmd := sshCommand(&cobra.Command{
+	return sshCommand(&cobra.Command{
 		Use:   "reload --hostfile FILE",
 		Short: "Let the daemons of a hostfile read their settings again",
 		Long: `Write the settings of the hostfile to its machines, and let the daemons read
 them again. Settings that cannot change while a daemon runs are named in its
 log, and apply after its next start.`,
 		Example: `  hammr cluster reload --hostfile hosts --set tasknode.log-level=debug`,
-		Args:    cobra.NoArgs,
-	}, f, func(ctx context.Context, c *sshcluster.Cluster, _, _ io.Writer) error { return c.Reload(ctx) })
-	f.actFlags(cmd)
-	return cmd
+	}, f, func(ctx context.Context, c *sshcluster.Cluster, _, _ io.Writer) error { return c.Reload(ctx) }, f.actFlags)
 }
 
 // newClusterUpgrade exits with 1 if a daemon cannot be replaced; the same command continues.
 func newClusterUpgrade() *cobra.Command {
 	var deadline time.Duration
 	f := new(sshFlags)
-	cmd := sshCommand(&cobra.Command{
+	return sshCommand(&cobra.Command{
 		Use:   "upgrade --hostfile FILE [--program FILE]",
 		Short: "Replace the program of all daemons while jobs run",
 		Long: `Replace the program of all daemons by this one, or by that of --program, while
@@ -161,7 +152,6 @@ task runs twice.
 
 The same command continues an upgrade that was interrupted.`,
 		Example: `  ./hammr-new cluster upgrade --hostfile hosts`,
-		Args:    cobra.NoArgs,
 	}, f, func(ctx context.Context, c *sshcluster.Cluster, _, stderr io.Writer) error {
 		begin := time.Now()
 		if err := c.Upgrade(ctx, deadline); err != nil || f.dryRun {
@@ -169,9 +159,7 @@ The same command continues an upgrade that was interrupted.`,
 		}
 		fmt.Fprintf(stderr, "All daemons run the new program after %v.\n", time.Since(begin).Round(10*time.Millisecond))
 		return nil
+	}, f.actFlags, f.programFlag, func(cmd *cobra.Command) {
+		cmd.Flags().DurationVar(&deadline, "deadline", 5*time.Minute, "`time` after which the command gives up if a tasknode is not empty")
 	})
-	cmd.Flags().DurationVar(&deadline, "deadline", 5*time.Minute, "`time` after which the command gives up if a tasknode is not empty")
-	f.actFlags(cmd)
-	f.programFlag(cmd)
-	return cmd
 }

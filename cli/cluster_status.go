@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -17,7 +16,7 @@ import (
 func newClusterStatus() *cobra.Command {
 	var asJSON bool
 	f := new(sshFlags)
-	cmd := sshCommand(&cobra.Command{
+	return sshCommand(&cobra.Command{
 		Use:   "status --hostfile FILE",
 		Short: "Show the daemons of a hostfile",
 		Long: `Show the daemons of a hostfile, also those of machines that do not answer. The
@@ -32,25 +31,18 @@ state is that of the process on its machine:
 Member is what the masters report of it. The command exits with 1 unless all
 daemons run.`,
 		Example: `  hammr cluster status --hostfile hosts --json`,
-		Args:    cobra.NoArgs,
 	}, f, func(ctx context.Context, c *sshcluster.Cluster, stdout, stderr io.Writer) error {
 		rows := c.Status(ctx)
-		if asJSON {
-			text, err := json.MarshalIndent(rows, "", "  ")
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(stdout, "%s\n", text)
-		} else {
+		if !asJSON {
 			writeClusterStatus(stdout, rows)
+		} else if err := writeJSON(stdout, rows); err != nil {
+			return err
 		}
 		if slices.ContainsFunc(rows, func(r sshcluster.Row) bool { return r.State != sshcluster.Running }) {
 			return exitError(exitFailed)
 		}
 		return nil
-	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command) { cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON") })
 }
 
 // programDigits is how much of a program's hash a table shows.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -136,27 +135,11 @@ func (s dagShow) show(ctx context.Context, cmd *cobra.Command, name string, rest
 	if err != nil {
 		return err
 	}
-	seen := &graphDetector{to: stdout}
+	// A graph begins with "Job ", as a picture with a comment. A program that begins with other text does not end
+	// its main with mr.Main, or prints before that call.
+	seen := &lineDetector{to: stdout, matches: func(n int, line string) bool {
+		return n == 0 && (strings.HasPrefix(line, "Job ") || strings.HasPrefix(line, "// Job "))
+	}}
 	err = runFile(ctx, path, s.programArgs(rest), seen, stderr)
 	return endOf(path, "showing a graph", "showed no graph", seen.found, err, stderr)
-}
-
-// graphDetector forwards the output of a program and detects whether it begins with a graph.
-// If it begins with other text, the program does not end its main with mr.Main, or prints
-// before that call.
-type graphDetector struct {
-	to    io.Writer
-	head  []byte // the first bytes, as many as the detection needs
-	found bool
-}
-
-// Write implements io.Writer.
-func (s *graphDetector) Write(p []byte) (int, error) {
-	// Text output begins with "Job ", Graphviz output with a comment.
-	const most = len("// Job ")
-	if n := min(most-len(s.head), len(p)); n > 0 {
-		s.head = append(s.head, p[:n]...)
-		s.found = strings.HasPrefix(string(s.head), "Job ") || strings.HasPrefix(string(s.head), "// Job ")
-	}
-	return s.to.Write(p)
 }

@@ -64,10 +64,7 @@ Checks:
 	flags.StringSliceVar(&f.options.Only, "only", nil, "`names` of checks to run, joined by commas (default all)")
 	flags.StringSliceVar(&f.options.Skip, "skip", nil, "`names` of checks to leave out, joined by commas")
 	flags.BoolVar(&f.options.Fix, "fix", false, "remove the causes of faults, where that harms nothing")
-	flags.StringVar(&f.masters, "master", os.Getenv(rpc.MasterVariable), "addresses of masters, as `host:port,...` (default those of --config)")
-	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the cluster's secret (default that of --config, else the copy that 'hammr up' has saved for this user)")
-	flags.DurationVar(&f.timeout, "timeout", doctorTimeout, "`time` to look for the leader")
-	flags.BoolVar(&f.json, "json", false, "print JSON")
+	f.add(flags, " (default those of --config)", "that of --config, else ", doctorTimeout)
 	for _, flag := range []string{"only", "skip"} {
 		completes(cmd, flag, checkNames())
 	}
@@ -159,7 +156,7 @@ func (r clusterCommands) doctor(ctx context.Context, f *doctorFlags, t *doctor.T
 		return ctx.Err()
 	}
 	if f.json {
-		err = (&query{stdout: stdout}).printJSON(report)
+		err = writeJSON(stdout, report)
 	} else {
 		writeReport(stdout, report)
 	}

@@ -47,6 +47,30 @@ func runFile(ctx context.Context, path string, args []string, stdout, stderr io.
 	return program.Run()
 }
 
+// lineDetector forwards the output of a program and detects a line.
+type lineDetector struct {
+	to      io.Writer
+	matches func(n int, line string) bool // n lines are before it; called with the first 100 bytes of the line
+	line    []byte                        // output since the last line end
+	lines   int
+	found   bool
+}
+
+// Write implements io.Writer.
+func (d *lineDetector) Write(p []byte) (int, error) {
+	for _, b := range p {
+		switch {
+		case b == '\n':
+			d.found = d.found || d.matches(d.lines, string(d.line))
+			d.line = d.line[:0]
+			d.lines++
+		case len(d.line) < 100:
+			d.line = append(d.line, b)
+		}
+	}
+	return d.to.Write(p)
+}
+
 // endOf judges the end of a program. done reports whether the program did its work; err is
 // the error of runFile. If the program failed, hammr exits with the program's exit code.
 func endOf(path, doing, notDone string, done bool, err error, stderr io.Writer) error {

@@ -104,31 +104,10 @@ func submitFile(path string, args []string, help bool, stdout, stderr io.Writer)
 	defer signal.Stop(interrupts)
 	ctx, stop := signal.NotifyContext(context.Background(), interrupt.Signals()[1:]...) // all but Ctrl-C
 	defer stop()
-	seen := &jobIDDetector{to: stdout}
+	// Other output of the program, before or after the id, does not matter.
+	seen := &lineDetector{to: stdout, matches: func(_ int, line string) bool { return isJobID().MatchString(line) }}
 	err := runFile(ctx, path, args, seen, stderr)
 	return endOf(path, "handing in a job", "handed in no job", seen.found || help, err, stderr)
 }
 
 var isJobID = pattern.New(`^job_[^_]+_\d{4,}$`)
-
-// jobIDDetector forwards the output of a program and detects a job id on a line of its own.
-// Other output of the program, before or after it, does not matter.
-type jobIDDetector struct {
-	to    io.Writer
-	line  []byte // output since the last line end
-	found bool
-}
-
-// Write implements io.Writer.
-func (s *jobIDDetector) Write(p []byte) (int, error) {
-	for _, b := range p {
-		switch {
-		case b == '\n':
-			s.found = s.found || isJobID().MatchString(string(s.line))
-			s.line = s.line[:0]
-		case len(s.line) < 100: // a job id is shorter
-			s.line = append(s.line, b)
-		}
-	}
-	return s.to.Write(p)
-}

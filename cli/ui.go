@@ -66,7 +66,7 @@ shows the reports of 'hammr chaos run', with a cluster or without one.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.cluster.masters, "masters", os.Getenv(rpc.MasterVariable), "addresses of masters, as `host:port,...`; one is enough")
-	flags.StringVar(&f.cluster.tokenFile, "token-file", "", "`file` with the cluster's secret (default the copy that 'hammr up' has saved for this user)")
+	f.cluster.addToken(flags, "")
 	flags.StringVar(&f.http, "http", "127.0.0.1:"+defaultUIPort, "`host:port` of the pages")
 	flags.StringSliceVar(&f.hosts, "host", nil, "`names` by which browsers reach the pages, besides localhost and IP addresses")
 	flags.StringVar(&f.base, "http-base", "/", "`path` below which browsers see the pages, as /hammr/ behind a proxy")
