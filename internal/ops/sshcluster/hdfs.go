@@ -42,12 +42,7 @@ func (p *Plan) chooseHDFS(f hostfile.File) {
 
 // nameNode returns the host of the NameNode, nil if the cluster has no HDFS of its own.
 func (p *Plan) nameNode() *Host {
-	for i := range p.Hosts {
-		if p.Hosts[i].NameNode {
-			return &p.Hosts[i]
-		}
-	}
-	return nil
+	return p.find(func(h *Host) bool { return h.NameNode })
 }
 
 // FileSystem returns the name of the cluster's own HDFS, "" if it has none.
@@ -61,15 +56,7 @@ func (p *Plan) FileSystem() string {
 
 // validateHDFS reports wrong numbers of daemons of HDFS.
 func (p *Plan) validateHDFS() error {
-	names, data := 0, 0
-	for _, h := range p.Hosts {
-		if h.NameNode {
-			names++
-		}
-		if h.DataNode {
-			data++
-		}
-	}
+	names, data := p.count(hostfile.NameNode), p.count(hostfile.DataNode)
 	switch {
 	case names > 1:
 		return fmt.Errorf("%d machines have a NameNode; an HDFS has one", names)
@@ -94,17 +81,11 @@ func (p *Plan) confDir(h *Host) string {
 // clientProperties are properties for all programs that use the cluster's HDFS. DataNodes are
 // reached by the addresses of the hostfile: a machine may have others that are not reached.
 func (p *Plan) clientProperties() map[string]string {
-	data := 0
-	for _, h := range p.Hosts {
-		if h.DataNode {
-			data++
-		}
-	}
 	return map[string]string{
 		"fs.defaultFS":                         p.FileSystem(),
 		"dfs.client.use.datanode.hostname":     "true",
 		"dfs.datanode.use.datanode.hostname":   "true",
-		"dfs.replication":                      strconv.Itoa(min(3, data)),
+		"dfs.replication":                      strconv.Itoa(min(3, p.count(hostfile.DataNode))),
 		"dfs.namenode.rpc-address":             p.nameNode().address(hostfile.NameNode),
 		"dfs.namenode.http-address":            join(p.nameNode().Address, p.nameNode().Port+nameNodePagePort),
 		"dfs.permissions.enabled":              "false",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +40,7 @@ func (c *Cluster) withMasters(ctx context.Context, do func(a Admin) error) error
 
 // keeper returns the host that has the list of suspended jobs: the first with a jobmaster.
 func (c *Cluster) keeper() *Host {
-	return &c.plan.Hosts[slices.IndexFunc(c.plan.Hosts, func(h Host) bool { return h.Jobmaster != "" })]
+	return c.plan.find(func(h *Host) bool { return h.Jobmaster != "" })
 }
 
 // suspendedJobs returns the jobs that a stop has suspended.

@@ -115,7 +115,6 @@ const unnamed = "?"
 
 // chooseRoles gives roles to the machines whose lines have none.
 func (p *Plan) chooseRoles(f hostfile.File) {
-	masters := 0
 	for i, m := range f.Machines {
 		h := &p.Hosts[i]
 		roles := strings.Split(f.Option(m, hostfile.Roles), ",")
@@ -124,11 +123,8 @@ func (p *Plan) chooseRoles(f hostfile.File) {
 		if slices.Contains(roles, hostfile.Jobmaster) && h.Jobmaster == "" {
 			h.Jobmaster = unnamed
 		}
-		if h.Jobmaster != "" {
-			masters++
-		}
 	}
-	want := wantedMasters(f)
+	masters, want := p.count(hostfile.Jobmaster), wantedMasters(f)
 	for i, m := range f.Machines {
 		h := &p.Hosts[i]
 		if f.Option(m, hostfile.Roles) != "" {
@@ -166,56 +162,51 @@ func (p *Plan) nameMasters() {
 		if p.Hosts[i].Jobmaster != unnamed {
 			continue
 		}
-		for p.master(launch.MasterName(next)) != nil {
+		for p.find(func(h *Host) bool { return h.Jobmaster == launch.MasterName(next) }) != nil {
 			next++
 		}
 		p.Hosts[i].Jobmaster = launch.MasterName(next)
 	}
 }
 
-// master returns the host of a jobmaster, nil if there is none with this id.
-func (p *Plan) master(id string) *Host {
+// find returns the first host that matches, nil if there is none.
+func (p *Plan) find(matches func(h *Host) bool) *Host {
 	for i := range p.Hosts {
-		if p.Hosts[i].Jobmaster == id {
-			return &p.Hosts[i]
+		if h := &p.Hosts[i]; matches(h) {
+			return h
 		}
 	}
 	return nil
 }
 
 // host returns the host with a name, nil if there is none.
-func (p *Plan) host(name string) *Host {
+func (p *Plan) host(name string) *Host { return p.find(func(h *Host) bool { return h.Name == name }) }
+
+// count returns how many hosts have a daemon of a role.
+func (p *Plan) count(role string) (n int) {
 	for i := range p.Hosts {
-		if p.Hosts[i].Name == name {
-			return &p.Hosts[i]
+		if p.Hosts[i].has(role) {
+			n++
 		}
 	}
-	return nil
+	return n
 }
 
 // Validate reports every error at once.
 func (p *Plan) Validate() error {
-	masters, tasknodes, ids := 0, 0, make(map[string]string)
+	ids := make(map[string]string)
 	var errs []error
 	for _, h := range p.Hosts {
-		if h.Jobmaster != "" {
-			masters++
-			if other, ok := ids[h.Jobmaster]; ok {
-				errs = append(errs, fmt.Errorf("%s and %s both have the jobmaster %s; give each its own id", other, h.Name, h.Jobmaster))
-			}
-			ids[h.Jobmaster] = h.Name
+		if other, ok := ids[h.Jobmaster]; ok && h.Jobmaster != "" {
+			errs = append(errs, fmt.Errorf("%s and %s both have the jobmaster %s; give each its own id", other, h.Name, h.Jobmaster))
 		}
-		if h.Tasknode {
-			tasknodes++
-		}
+		ids[h.Jobmaster] = h.Name
 	}
-	if !slices.Contains([]int{1, 3, 5}, masters) {
+	if masters := p.count(hostfile.Jobmaster); !slices.Contains([]int{1, 3, 5}, masters) {
 		errs = append(errs, fmt.Errorf("%d of %d machines have a jobmaster; a cluster has 1, 3 or 5", masters, len(p.Hosts)))
 	}
-	if err := p.validateHDFS(); err != nil {
-		errs = append(errs, err)
-	}
-	if tasknodes == 0 {
+	errs = append(errs, p.validateHDFS())
+	if p.count(hostfile.Tasknode) == 0 {
 		errs = append(errs, errors.New("no machine has a tasknode; write roles=tasknode or roles=jobmaster,tasknode on a line"))
 	}
 	if p.Staging == "" && p.HadoopConf == "" && len(p.Hosts) > 1 {
