@@ -42,7 +42,7 @@ func (q *query) wait(ctx context.Context, id string, quiet bool) error {
 	if err != nil {
 		return knownAs("job", id, err)
 	}
-	showResult(c, s)
+	c.Ended(s, apidoc.Report(s).Counters)
 	if q.flags.json {
 		err = q.printJSON(s)
 	}
@@ -87,21 +87,5 @@ func (w *watcher) update(id string, s *wire.JobStatus) {
 		w.console.Log(console.Info, console.ClassJob, "Job "+id+" waits: "+s.Reason)
 	}
 	w.reason = s.Reason
-	w.console.Progress(console.Progress{
-		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0, Partial: s.ProgressPartial,
-	})
-}
-
-// showResult shows the final state of a job: its counters if it has succeeded, else its
-// cause, and the failure that ended the job, with its stack and log.
-func showResult(c *console.Console, s *wire.JobStatus) {
-	if s.State == wire.JobState_SUCCEEDED {
-		c.Completed(s.JobId)
-		c.Counters(apidoc.Report(s).Counters)
-		return
-	}
-	c.Failed(s.JobId, s.State.String(), s.Cause)
-	if n := len(s.Failures); n > 0 && s.State == wire.JobState_FAILED {
-		c.Failure(report.FailureFromRecord(s.Failures[n-1]))
-	}
+	w.console.Progress(console.ProgressOf(s))
 }

@@ -55,7 +55,7 @@ func (r *progressReporter) report(s *wire.JobStatus) {
 	r.failures = len(s.Failures)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.mu.latest = progressOf(s)
+	r.mu.latest = console.ProgressOf(s)
 	wait := r.interval - time.Since(r.mu.shownAt)
 	switch {
 	case over || wait <= 0:
@@ -94,34 +94,14 @@ func (r *progressReporter) stop() {
 	}
 }
 
-// progressOf converts a status for the console. Its bytes estimate the speed: the input counts
-// once for the map phase and once for the reduce phase.
-func progressOf(s *wire.JobStatus) console.Progress {
-	p := console.Progress{
-		Map: s.MapProgress, Reduce: s.ReduceProgress, MapsOnly: s.Reduces == 0, Partial: s.ProgressPartial,
-		BytesTotal: s.InputBytes,
-		BytesDone:  int64(s.MapProgress * float64(s.InputBytes)),
-	}
-	if !p.MapsOnly {
-		p.BytesTotal *= 2 // once through the map, once through the reduce
-		p.BytesDone += int64(s.ReduceProgress * float64(s.InputBytes))
-	}
-	return p
-}
-
 // conclude shows how the job ended and keeps it for the report.
 func (d *Driver) conclude(ctx context.Context, spec *wire.JobSpec, s *wire.JobStatus) error {
 	doc := report.FromStatus(s, spec.Properties)
 	doc.Counters.FillZeros(counter.Shape{Reduces: spec.Reduces > 0})
 	d.report.last = &doc
+	d.console.Ended(s, doc.Counters)
 	if s.State == wire.JobState_SUCCEEDED {
-		d.console.Completed(s.JobId)
-		d.console.Counters(doc.Counters)
 		return nil
-	}
-	d.console.Failed(s.JobId, s.State.String(), s.Cause)
-	if n := len(s.Failures); n > 0 && s.State == wire.JobState_FAILED {
-		d.console.Failure(report.FailureFromRecord(s.Failures[n-1]))
 	}
 	err := error(&JobError{JobID: s.JobId, State: s.State.String(), Cause: s.Cause})
 	if ctx.Err() != nil {

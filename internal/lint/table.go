@@ -141,7 +141,7 @@ var importTable = []row{
 	{"internal/rpc/faultrpc", []string{"internal/kit/failpoint", "internal/rpc", "internal/rpc/wire", "internal/rpc/wire/wireconnect"}},
 	{"internal/docs/report", []string{"internal/conf/counter", "internal/rpc/taskproc", "internal/rpc/wire"}},
 	{"internal/docs/report/reporttest", []string{"internal/docs/report"}},
-	{"internal/client/console", []string{"internal/conf/counter", "internal/docs/report", "internal/kit/size"}},
+	{"internal/client/console", []string{"internal/conf/counter", "internal/docs/report", "internal/kit/size", "internal/rpc/wire"}},
 	{"internal/ops/fsshell", []string{
 		"storage", "storage/...", "internal/conf", "internal/data/format", "internal/data/format/...", "internal/kit/pattern",
 	}},
