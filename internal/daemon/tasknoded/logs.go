@@ -22,7 +22,7 @@ import (
 
 // Logs of attempts are on the page of their tasknode until they are aggregated:
 //
-//	GET /logs/ATTEMPT/STREAM    the text that the log has so far
+//	GET /logs/ATTEMPT/STREAM    the text that the log has so far, at most nodelog.MaxBytes
 //	    ?from=N&max=N           a part of it; see nodelog.Range and the headers there
 //
 // with the cluster's token. logHandler serves the requests; package nodelog sends them.
@@ -67,10 +67,6 @@ func (h *logHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer file.Close() // the file was only read
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if r.URL.RawQuery == "" {
-		sendEnd(w, file)
-		return
-	}
 	part, err := nodelog.ParseRange(r.URL.Query())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -113,17 +109,4 @@ func (h *logHandler) open(attempt, stream string) (*os.File, error) {
 		err = errors.Join(err, openErr)
 	}
 	return nil, err
-}
-
-// sendEnd sends the last bytes of a log, which may grow during the call.
-func sendEnd(w io.Writer, file *os.File) {
-	info, err := file.Stat()
-	if err == nil && info.Size() > nodelog.MaxBytes {
-		skipped := info.Size() - nodelog.MaxBytes
-		fmt.Fprintf(w, "[… %d bytes are left out here …]\n", skipped)
-		_, err = file.Seek(skipped, io.SeekStart)
-	}
-	if err == nil {
-		_, _ = io.CopyN(w, file, nodelog.MaxBytes) // the client may have disconnected
-	}
 }

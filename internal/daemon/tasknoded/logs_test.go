@@ -46,16 +46,22 @@ func newLogPage(t *testing.T) (page, log string) {
 	return s.Listener.Addr().String(), log
 }
 
+// readLog reads all of a log.
+func readLog(t *testing.T, page, attempt, stream, token string) (string, error) {
+	part, err := nodelog.ReadRange(t.Context(), page, attempt, stream, nodelog.Range{}, token, "")
+	return string(part.Text), err
+}
+
 func TestLogOfRunningAttempt(t *testing.T) {
 	page, log := newLogPage(t)
 	want := func(text string) {
 		t.Helper()
-		if got, err := nodelog.Read(t.Context(), page, loggedAttempt, "stderr", "secret", ""); err != nil || got != text {
+		if got, err := readLog(t, page, loggedAttempt, "stderr", "secret"); err != nil || got != text {
 			t.Errorf("the log is %.100q of %d bytes, %v; want %.100q of %d", got, len(got), err, text, len(text))
 		}
 	}
 	want("so far\n")
-	if got, err := nodelog.Read(t.Context(), page, otherAttempt, "stdout", "secret", ""); err != nil || got != "before\n" {
+	if got, err := readLog(t, page, otherAttempt, "stdout", "secret"); err != nil || got != "before\n" {
 		t.Errorf("the other log is %q, %v", got, err)
 	}
 	if err := os.WriteFile(log, []byte("so far\nand further\n"), 0o600); err != nil {
@@ -66,7 +72,7 @@ func TestLogOfRunningAttempt(t *testing.T) {
 	if err := os.WriteFile(log, []byte(long), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want("[… 160 bytes are left out here …]\n" + long[160:])
+	want(long[:nodelog.MaxBytes])
 }
 
 func TestPartsOfALog(t *testing.T) {
@@ -102,11 +108,11 @@ func TestLogPageRefusesRequests(t *testing.T) {
 		{loggedAttempt, "stdout"}, {loggedAttempt, "other"}, {otherAttempt, "stderr"}, {"m_000000", "stderr"}, {"attempt_1763700000000_0002_m_000001_1", "stderr"},
 		{"..", "stderr"}, {"attempt_x", "stderr"}, {"%2e%2e%2fjob", "stderr"},
 	} {
-		if text, err := nodelog.Read(t.Context(), page, c[0], c[1], "secret", ""); !errors.Is(err, fs.ErrNotExist) {
+		if text, err := readLog(t, page, c[0], c[1], "secret"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s of %s: %q, %v", c[1], c[0], text, err)
 		}
 	}
-	if text, err := nodelog.Read(t.Context(), page, loggedAttempt, "stderr", "guessed", ""); err == nil || !strings.Contains(err.Error(), "token is not the cluster's") {
+	if text, err := readLog(t, page, loggedAttempt, "stderr", "guessed"); err == nil || !strings.Contains(err.Error(), "token is not the cluster's") {
 		t.Errorf("with another token: %q, %v", text, err)
 	}
 }

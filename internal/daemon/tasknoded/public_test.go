@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/daemon"
-	"github.com/hammr/hammr/internal/logs/nodelog"
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
@@ -46,11 +45,11 @@ func TestShufflePortServesLogs(t *testing.T) {
 	server := httptest.NewServer(shuffle)
 	defer server.Close()
 	address := server.Listener.Addr().String()
-	if text, err := nodelog.Read(t.Context(), address, loggedAttempt, "stderr", "secret", ""); err != nil || text != "so far\n" {
+	if text, err := readLog(t, address, loggedAttempt, "stderr", "secret"); err != nil || text != "so far\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 	for _, token := range []string{"", key, transfer.JobToken(key, "job_1763700000000_0001")} {
-		if text, err := nodelog.Read(t.Context(), address, loggedAttempt, "stderr", token, ""); err == nil {
+		if text, err := readLog(t, address, loggedAttempt, "stderr", token); err == nil {
 			t.Errorf("with token %q: %q", token, text)
 		}
 	}

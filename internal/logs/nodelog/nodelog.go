@@ -1,7 +1,6 @@
 // Package nodelog reads logs of attempts from the pages of tasknodes, which have them until they are
 // aggregated:
 //
-//	text, err := nodelog.Read(ctx, page, attempt, "stderr", token, clusterID)
 //	part, err := nodelog.ReadRange(ctx, page, attempt, "stderr", nodelog.Range{From: -1000}, token, clusterID)
 //
 // internal/daemon/tasknoded/logs.go serves the requests. Aggregated logs are in files that package joblog
@@ -21,15 +20,8 @@ import (
 // Streams are the output streams of an attempt's process.
 var Streams = []string{"stdout", "stderr"}
 
-// MaxBytes bounds an answer. If a log is longer, the answer is its end.
+// MaxBytes bounds an answer.
 const MaxBytes = 16 << 20
-
-// Read reads a log of an attempt from a tasknode's page at host:port. clusterID may be
-// "". If there is no such log, the error wraps fs.ErrNotExist.
-func Read(ctx context.Context, page, attempt, stream, token, clusterID string) (string, error) {
-	text, _, err := fetch(ctx, page, attempt+"/"+stream, token, clusterID)
-	return text, err
-}
 
 // transport makes a connection for each request, because users read one log at a time. A transport follows
 // no redirections, which would have the token.

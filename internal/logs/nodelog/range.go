@@ -58,8 +58,8 @@ type Part struct {
 	Size   int64 // bytes that the log has so far
 }
 
-// ReadRange reads a part of a log of an attempt from a tasknode's page, like Read. A tasknode of an
-// older version sends all that it would send to Read.
+// ReadRange reads a part of a log of an attempt from a tasknode's page at host:port. clusterID may be "". If there is
+// no such log, the error wraps fs.ErrNotExist. A tasknode of an older version sends the whole log, or its end.
 func ReadRange(ctx context.Context, page, attempt, stream string, r Range, token, clusterID string) (Part, error) {
 	text, h, err := fetch(ctx, page, fmt.Sprintf("%s/%s?from=%d&max=%d", attempt, stream, r.From, r.Max), token, clusterID)
 	if err != nil {
