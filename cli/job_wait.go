@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +31,7 @@ func (r clusterCommands) newJobWait() *cobra.Command {
 // wait shows the job's progress on stderr until it ends, then its counters or the cause of its
 // failure. With --json the report is on stdout.
 func (q *query) wait(ctx context.Context, id string, quiet bool) error {
-	c := newConsole(q.stderr, quiet)
+	c := console.On(q.stderr, quiet)
 	w := watcher{console: c}
 	stop := c.StartRefresh()
 	s, err := q.Watch(ctx, id, func(s *wire.JobStatus) { w.update(id, s) })
@@ -50,15 +48,6 @@ func (q *query) wait(ctx context.Context, id string, quiet bool) error {
 		return exitError(exitFailed)
 	}
 	return err
-}
-
-// newConsole returns a console on stderr, with a bar if stderr is a terminal.
-func newConsole(stderr io.Writer, quiet bool) *console.Console {
-	opts := console.Options{Err: stderr, Quiet: quiet}
-	if f, ok := stderr.(*os.File); ok {
-		opts.Terminal, opts.Width = console.IsTerminal(f), console.TerminalWidth(f)
-	}
-	return console.New(opts)
 }
 
 // watcher shows the changes of a job on a console.

@@ -223,20 +223,11 @@ func newDriver(ctx context.Context, p *Program, o *options, stdout, stderr io.Wr
 			return nil, err
 		}
 	}
-	d.console = newConsole(o, stderr)
+	// With --dag or --explain it shows errors only, so that the output is what was asked for alone.
+	d.console = console.On(stderr, o.quiet || o.show != nil)
 	if d.conf, err = o.configuration(d.console); err != nil {
 		return nil, err
 	}
 	d.files, err = fsconf.NewInteractiveRouter(d.conf, nil)
 	return d, err
-}
-
-// newConsole shows progress as a bar if stderr is a terminal, and as lines otherwise. With
-// --dag or --explain it shows errors only, so that the output is what was asked for alone.
-func newConsole(o *options, stderr io.Writer) *console.Console {
-	opts := console.Options{Err: stderr, Quiet: o.quiet || o.show != nil}
-	if f, ok := stderr.(*os.File); ok {
-		opts.Terminal, opts.Width = console.IsTerminal(f), console.TerminalWidth(f)
-	}
-	return console.New(opts)
 }

@@ -15,7 +15,7 @@ func TestPipeIsNoTerminal(t *testing.T) {
 	if IsTerminal(w) {
 		t.Error("a pipe is taken for a terminal")
 	}
-	if got := TerminalWidth(w)(); got != 0 {
+	if got := terminalWidth(w)(); got != 0 {
 		t.Errorf("width of a pipe = %d", got)
 	}
 }
