@@ -242,4 +242,8 @@ func TestLogs(t *testing.T) {
 	if _, err := s.ReadLog(t.Context(), over, dir, "stderr", docs.LogRange{}); !errors.Is(err, docs.ErrUnknown) || errors.Is(err, fs.ErrExist) {
 		t.Errorf("log that does not exist: %v", err)
 	}
+	node.Close()
+	if _, err := s.ReadLog(t.Context(), open, "", "stderr", docs.LogRange{}); !errors.Is(err, docs.ErrUnavailable) {
+		t.Errorf("log of a tasknode that does not answer: %v", err)
+	}
 }
