@@ -167,8 +167,8 @@ soak-failovers:
 	  go test -tags soak -run '^TestSoak(Failovers|AllMastersLost)$$' -count 1 -timeout 0 -v ./e2e
 
 # A cluster of the last release (.ci/last-release, built from git) is upgraded while jobs run,
-# also while leaders die, a tasknode stops and a disk is slow, and while `hammr chaos run` plays
-# a plan on it. Programs of each release run on a cluster of the other.
+# also while leaders die, a tasknode stops and a disk is slow. Programs of each release run on a
+# cluster of the other.
 soak-upgrade:
 	go test -tags soak -run '^Test(RollingUpgrade.*|OldMasterIsNotAdded|ProgramsOfTheLastRelease)$$' -count 1 -timeout 0 -v ./e2e
 

@@ -2,17 +2,13 @@ package e2e
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
-	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/rpc/wire"
-	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // gangJob is a streamcount with a running gang.
@@ -24,12 +20,7 @@ type gangJob struct {
 
 func startGangJob(t *testing.T, e *engine) *gangJob {
 	t.Helper()
-	return startGangJobTo(t, e, filepath.Join(t.TempDir(), "out"))
-}
-
-func startGangJobTo(t *testing.T, e *engine, out string) *gangJob {
-	t.Helper()
-	j := &gangJob{engine: e, in: proseFile(t, "prose", 240<<10), out: out}
+	j := &gangJob{engine: e, in: proseFile(t, "prose", 240<<10), out: filepath.Join(t.TempDir(), "out")}
 	// No member may end before the test acts on it, even on a busy machine.
 	j.id = e.submit(slices.Concat([]string{"streamcount"}, slowly, []string{"-D", "hammr.debug.record.sleep=2", j.in, j.out})...)
 	waitUntil(t, "the gang runs", func() bool { return len(j.running()) >= 4 })
@@ -88,83 +79,6 @@ func (j *gangJob) again() (gang, before int) {
 	return gang, before
 }
 
-// TestGangStartsOver kills one member of a gang. The whole gang starts over, but finished
-// tasks before it do not.
-//
-// Gate: cluster.TestGangStartsOverWhenAMemberEnds, TestGangIsCheckpointedAsAWhole
-func TestGangStartsOver(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
-	j.done("task", "kill", j.running()[0].ID)
-	if gang, before := j.succeeds(t); gang != 4 || before != 0 {
-		t.Errorf("%d attempts were made again at 4 members of the gang, %d before it", gang, before)
-	}
-}
-
-// TestGangLosesItsTasknode kills the tasknode of a member of a gang.
-//
-// Gate: cluster.TestGangStartsOverWhenAMemberEnds, TestTasknodeKilled
-func TestGangLosesItsTasknode(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
-	j.killNode(j.running()[0].Tasknode)
-	if gang, _ := j.succeeds(t); gang < 4 {
-		t.Errorf("%d attempts were made again at 4 members of the gang", gang)
-	}
-}
-
-// killNode kills a tasknode.
-func (j *gangJob) killNode(name string) {
-	for _, node := range j.state.Tasknodes {
-		if node.Name == name {
-			must(j.t, syscall.Kill(node.PID, syscall.SIGKILL))
-		}
-	}
-}
-
-// TestGangLosesACheckpoint loses the machine with the checkpoint of one member. The
-// checkpoints of the others are useless without it, and the gang starts over.
-//
-// Gate: cluster.TestCheckpointedGangStartsOver, cluster.TestCheckpointIsLostWithItsMachine
-func TestGangLosesACheckpoint(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
-	members := j.running()
-	j.done("job", "suspend", j.id, "--how", "checkpoint")
-	j.ended(t, members)
-	j.killNode(members[0].Tasknode)
-	j.done("job", "resume", j.id)
-	if gang, _ := j.succeeds(t); gang < 4 {
-		t.Errorf("%d attempts were made again at 4 members of the gang", gang)
-	}
-}
-
-// TestGangRestartsFromItsCheckpoints kills a member of a gang that has resumed. The gang
-// resumes from its checkpoints again and repeats only the work since then.
-//
-// Gate: cluster.TestGangIsRolledBackToItsCheckpoint, TestGangIsCheckpointedAsAWhole
-func TestGangRestartsFromItsCheckpoints(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "2", "--reduce-slots", "2"))
-	members := j.running()
-	j.done("job", "suspend", j.id, "--how", "checkpoint")
-	j.ended(t, members)
-	j.done("job", "resume", j.id)
-	waitUntil(t, "one of the resumed gang is killed", func() bool {
-		again := j.running()
-		return len(again) == len(members) && client.Change(t.Context(), j.cluster.Client(), "attempt.kill", again[0].ID, "") == nil
-	})
-	j.succeeds(t)
-	back := regexp.MustCompile(`attempt_\S+_1 .*KILLED.* is rolled back to its last checkpoint`)
-	if explanation := j.done("job", "explain", j.id).stdout; len(back.FindAllString(explanation, -1)) != len(members)-1 {
-		t.Errorf("not all others were rolled back to their checkpoints:\n%s", explanation)
-	}
-}
-
 // TestGangIsSuspended suspends a gang that occupies all slots, while another job uses them.
 // It resumes the gang once together with its job, and once by an order for one of its
 // members.
@@ -182,30 +96,6 @@ func TestGangIsSuspended(t *testing.T) {
 		return j.order(j.running()[0].ID, "suspend")
 	})
 	if gang, before := j.succeeds(t); gang != 0 || before != 0 {
-		t.Errorf("%d attempts were made again at the members of the gang, %d before it", gang, before)
-	}
-}
-
-// TestGangThatWritesToHDFSIsSuspended suspends a gang that writes to HDFS. It first closes
-// its files, because HDFS would take the lease from a writer that is silent for long, and
-// continues in other files.
-//
-// Gate: TestGangIsSuspended, internal/task.TestSuspendsWithoutOpenRemoteFiles, internal/task.TestOutputClosesItsPieceWhileSuspended
-func TestGangThatWritesToHDFSIsSuspended(t *testing.T) {
-	testlevel.Nightly(t)
-	w := newWeb(t, cluster(t))
-	dir := w.dir()
-	j := startGangJobTo(t, newEngine(t, "--tasknodes", "2", "--map-slots", "1", "--reduce-slots", "1"), w.c.URI()+dir+"/out")
-	waitUntil(t, "the gang writes", func() bool { return len(w.written(dir)) == 2 })
-	j.done("job", "suspend", j.id, "--how", "suspend")
-	waitUntil(t, "what is left of the gang stands still", func() bool { return j.standing() == len(j.running()) })
-	if open := w.written(dir); len(open) > 0 {
-		t.Errorf("%q are open while nobody writes", open)
-	}
-	j.done("job", "resume", j.id)
-	j.awaitSuccess(j.id)
-	wantSame(t, w.parts(dir+"/out", 2), j.counted(t))
-	if gang, before := j.again(); gang != 0 || before != 0 {
 		t.Errorf("%d attempts were made again at the members of the gang, %d before it", gang, before)
 	}
 }
@@ -271,24 +161,4 @@ func TestGangIsCheckpointedAsAWhole(t *testing.T) {
 		j.ended(t, members)
 	}
 	j.keptAll(t, j.inPeace(t))
-}
-
-// TestGangLeavesADrainedMachine drains a machine of a gang. The gang moves to other
-// machines with its checkpoints.
-//
-// Gate: TestSIGTERMDrainsATasknode, cluster.TestSuspendedGangMigrates
-func TestGangLeavesADrainedMachine(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	j := startGangJob(t, newEngine(t, "--tasknodes", "3", "--map-slots", "1", "--reduce-slots", "1"))
-	members := j.running()
-	at := members[0].Tasknode
-	j.done("node", "drain", at, "--deadline", "60s")
-	j.ended(t, members)
-	j.keptAll(t, j.inPeace(t))
-	for _, task := range j.job(j.id).Tasks {
-		if last := task.Attempts[len(task.Attempts)-1]; last.Tasknode == at && !strings.Contains(task.ID, "_s0_") {
-			t.Errorf("%s ended on the machine that was drained", last.ID)
-		}
-	}
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/hammr/hammr/internal/ops/launch"
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
-	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // freeAddress returns an address on which no process listens.
@@ -181,34 +180,6 @@ func TestTasknodesLearnNewMasters(t *testing.T) {
 	wordcount := e.command("run", "wordcount", "--quiet", newFile(t, "in", []byte("a b a\n")), out)
 	wordcount.env = append(wordcount.env, "HAMMR_MASTER="+others)
 	start(t, wordcount).wait(t).want(t, 0)
-}
-
-// TestUnreachableMastersAreNotAdded adds masters that are not reachable. The cluster rejects
-// them, because a member that cannot vote could cost the cluster its majority.
-//
-// Gate: TestLostMajorityIsRecovered, jobmaster/raftlog.TestRefusedChangesOfMasters
-func TestUnreachableMastersAreNotAdded(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	e := newEngine(t, "--masters", "1")
-	other := newEngine(t, "--masters", "1")
-	for name, c := range map[string]struct{ address, text string }{
-		"nobody listens":     {freeAddress(t), "start it first"},
-		"a tasknode":         {e.state.Tasknodes[0].Address, "start it first"},
-		"a page":             {e.state.Masters[0].HTTP, "start it first"},
-		"of another cluster": {other.state.Masters[0].Address, "cluster"},
-		"no address":         {"somewhere:", "somewhere:"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := start(t, e.command("master", "add", "m9", c.address)).wait(t)
-			r.want(t, 1, c.text)
-			r.atOnce(t)
-			if leader, states := e.masters(); leader != "m1" || len(states) != 1 {
-				t.Errorf("%s leads %v", leader, states)
-			}
-		})
-	}
-	e.done("node", "list")
 }
 
 // TestRestartedMasterRemembers stops a master that was added and starts it again without the

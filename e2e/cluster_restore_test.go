@@ -104,52 +104,6 @@ func TestClusterIsRestoredFromABackup(t *testing.T) {
 	}
 }
 
-// TestClusterIsRestoredFromAnOlderBackup loses what happened between the backup and the loss of
-// the masters: the ends of two maps, of which one has files for reduces, and a job. The job's task
-// is ended, its id is not used again, and the map with files is not run again.
-//
-// Gate: TestClusterIsRestoredFromABackup, cluster.TestARestoredStateReusesNoIDs, tasknode.TestRestoredMasterLearnsOfEndsThatItHasLost
-func TestClusterIsRestoredFromAnOlderBackup(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	c := newRigged(t, 2)
-	j := c.startAtDoors(3)
-	backup := c.backUp()
-	j.open(0)
-	waitUntil(t, "a map is done, which the backup does not have", func() bool {
-		s := c.look(j.id)
-		return s != nil && s.MapsDone == 1
-	})
-	lost := c.startAtDoors(1)
-	masters, _ := c.rig.Names()
-	c.destroy(masters...)
-	start(t, c.restore(backup)).wait(t).want(t, 0)
-	must(t, c.rig.Start(t.Context(), "m1"))
-	waitUntil(t, "the tasks of the lost job are ended", func() bool {
-		for attempt := range c.taskProcesses() {
-			if strings.HasPrefix(attempt, strings.Replace(lost.id, "job", "attempt", 1)+"_") {
-				return false
-			}
-		}
-		return true
-	})
-	start(t, c.command("job", "status", lost.id)).wait(t).want(t, 1, "Could not find job "+lost.id)
-	j.open(1, 2)
-	j.succeeds()
-	for _, task := range j.job(j.id).Tasks {
-		if strings.Contains(task.ID, "_m_") && len(task.Attempts) != 1 {
-			t.Errorf("%s: %+v", task.ID, task.Attempts)
-		}
-	}
-	next := c.startAtDoors(1)
-	if want := "job_" + c.state.ID + "_1000001"; next.id != want {
-		t.Errorf("the next job is %s, want %s", next.id, want)
-	}
-	next.open(0)
-	next.succeeds()
-	next.once()
-}
-
 // TestLostMajorityIsRecovered destroys two of three masters. The third continues alone with the
 // running job, and two new ones join it.
 func TestLostMajorityIsRecovered(t *testing.T) {

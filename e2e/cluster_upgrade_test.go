@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,8 +24,7 @@ type upgrade struct {
 	running *preempted // nil between two jobs
 	out     string     // of running
 	jobs    int
-	ended   int             // attempts of jobs that have ended
-	check   func(id string) // waits for the end of a job, and checks its attempts
+	ended   int // attempts of jobs that have ended
 }
 
 // lastingJob makes the tasks of a job last some seconds, so that each step of an upgrade meets
@@ -67,7 +65,7 @@ func (u *upgrade) submitNext() {
 // finish waits for the job, and checks its attempts and its output.
 func (u *upgrade) finish() {
 	u.t.Helper()
-	u.check(u.running.id)
+	u.running.succeeds()
 	wantSameTree(u.t, u.out, u.want)
 	for _, task := range u.job(u.running.id).Tasks {
 		u.ended += len(task.Attempts)
@@ -112,21 +110,14 @@ func (u *upgrade) wantVersion(version int, upgraded ...string) {
 // newUpgrade starts three masters and four tasknodes of the last release. They accept faults.
 func newUpgrade(t *testing.T) *upgrade {
 	t.Helper()
-	return newUpgradeWith(t, nil)
-}
-
-// newUpgradeWith does the same, and changes the command of each daemon.
-func newUpgradeWith(t *testing.T, change func(name, dir string, cmd *exec.Cmd) error) *upgrade {
-	t.Helper()
 	old := lastRelease(t, "cmd/hammr")
 	u := &upgrade{old: old, in: fewWords(t, 8000, 400), want: filepath.Join(t.TempDir(), "want")}
 	done(t, "run", "wordcount", "--quiet", "-D", "mapreduce.job.reduces=2", u.in, u.want)
 	u.mixedEngine = newMixedEngine(t, old, localcluster.Config{
 		Masters: 3, Tasknodes: 4,
 		MasterFlags:   []string{"--drills", "--snapshot-entries", "100", "--snapshot-interval", "500ms"},
-		TasknodeFlags: []string{"--drills"}, BeforeStart: change,
+		TasknodeFlags: []string{"--drills"},
 	})
-	u.check = func(id string) { (&preempted{u.engine, id}).succeeds() }
 	u.work()
 	u.wantVersion(state.FirstVersion)
 	return u
@@ -181,16 +172,10 @@ func (u *upgrade) replaceEmpty(name string, during func()) {
 	during()
 	drain.wait(u.t).want(u.t, 0)
 	drained := time.Since(began)
-	u.replaceAndAdd(name)
-	u.t.Logf("%s: drained in %v, takes tasks again after %v", name, drained.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
-}
-
-// replaceAndAdd replaces the program of a tasknode that was drained, and gives it tasks again.
-func (u *upgrade) replaceAndAdd(name string) {
-	u.t.Helper()
 	u.replace(name, hammr)
 	u.done("node", "add", name)
 	waitUntil(u.t, name+" takes tasks again", func() bool { return strings.Contains(u.done("node", "status", name).stdout, "RUNNING") })
+	u.t.Logf("%s: drained in %v, takes tasks again after %v", name, drained.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 }
 
 func (u *upgrade) killLeader(string) { u.crash(u.status().Leader) }

@@ -7,13 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
-	"github.com/hammr/hammr/internal/data/format/splits"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
-	"github.com/hammr/hammr/internal/rpc/taskproc"
-	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 )
@@ -64,46 +60,6 @@ func TestSuccessComesLast(t *testing.T) {
 	}
 	if !slices.Equal(visible, want) {
 		t.Errorf("changes of the output: %v, want %v", visible, want)
-	}
-}
-
-// TestNothingVisibleBeforeCommit checks the output directory while a reduce is writing, and
-// then ends the job in each of the possible ways.
-//
-// Gate: TestSuccessComesLast, TestKilledProgramLeavesNothingWhole, TestSignals
-func TestNothingVisibleBeforeCommit(t *testing.T) {
-	testlevel.Nightly(t)
-	w := newWeb(t, cluster(t))
-	in := readFile(t, binaryLines(t, "in", 3<<20))
-	for name, c := range map[string]struct {
-		args []string
-		end  func(*process)
-		code int
-		text string
-	}{
-		"success":   {nil, func(*process) {}, 0, "completed successfully"},
-		"failure":   {[]string{"-D", "crash=1", "-D", "mapreduce.reduce.maxattempts=2"}, func(*process) {}, 1, "crashed as told"},
-		"interrupt": {nil, func(p *process) { p.cmd.Process.Signal(syscall.SIGINT) }, 130, "killed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWeb(t, w.c)
-			dir := w.dir()
-			w.put(dir+"/in", in)
-			g := newGate(t, "reduce", 2<<20)
-			p := g.start(t, append(c.args, w.c.URI()+dir+"/in", w.c.URI()+dir+"/out")...)
-			g.wait(t, p)
-			if names := w.names(dir + "/out"); !slices.Equal(names, []string{"_temporary"}) {
-				t.Errorf("in the middle of the job the output holds %v", names)
-			}
-			c.end(p)
-			g.open()
-			p.wait(t).want(t, c.code, c.text)
-			if c.code == 0 {
-				wantSame(t, w.parts(dir+"/out", 1), sortedLines(in))
-				return
-			}
-			w.nothing(dir + "/out")
-		})
 	}
 }
 
@@ -163,42 +119,5 @@ func TestPiecesAreJoinedByConcat(t *testing.T) {
 	changes := strings.Join(audited(t, dir), "\n")
 	if !strings.Contains(changes, "concat _temporary/job/a.part.000") || !strings.Contains(changes, "rename part-r-00000") {
 		t.Errorf("not joined by CONCAT and a rename:\n%s", changes)
-	}
-}
-
-// TestSplitsAreWhereTheirBlocksAre splits a file of several blocks: one split per block,
-// with the addresses of the DataNodes that have it.
-//
-// Gate: TestClusterOnHDFS, internal/data/format/splits.TestHostsAreThoseOfMostBytes
-func TestSplitsAreWhereTheirBlocksAre(t *testing.T) {
-	testlevel.Nightly(t)
-	c := cluster(t)
-	w, fsys := newWeb(t, c), connect(t, c)
-	name := w.dir() + "/in"
-	w.put(name, make([]byte, 5*blockSize/2), "replication=2")
-	info, err := fsys.Stat(t.Context(), name)
-	must(t, err)
-	var cut []*taskproc.Split
-	waitUntil(t, "both copies of each block are reported", func() bool {
-		cut, err = splits.Cut(t.Context(), splits.Options{}, []splits.File{{FS: fsys, Info: info}})
-		must(t, err)
-		return !slices.ContainsFunc(cut, func(s *taskproc.Split) bool { return len(s.GetHosts()) < 2 })
-	})
-	if len(cut) != 3 {
-		t.Fatalf("%d splits, want 3", len(cut))
-	}
-	var nodes []string
-	for i := range c.DataNodes() {
-		nodes = append(nodes, c.Host(i))
-	}
-	for i, s := range cut {
-		hosts := slices.Clone(s.GetHosts())
-		slices.Sort(hosts)
-		if len(slices.Compact(hosts)) != 2 || !slices.Contains(nodes, hosts[0]) || !slices.Contains(nodes, hosts[1]) {
-			t.Errorf("split %d is on %v, want two of %v", i, s.GetHosts(), nodes)
-		}
-		if len(blocksOf(c, slices.Index(nodes, hosts[0]))) == 0 {
-			t.Errorf("%s holds no block", hosts[0])
-		}
 	}
 }

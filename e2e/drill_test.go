@@ -108,37 +108,6 @@ func TestDrillOfNetworks(t *testing.T) {
 	}
 }
 
-// TestDrillOfCommits injects faults into the steps of two commits, which take only a few ms.
-//
-// Gate: TestDrill, TestLeaderLostInCommit
-func TestDrillOfCommits(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	rows := drilled(t, "--plan", planned(t, "job j2 terasort",
-		"fault when j1 commit 0 do restart jobmaster leader",
-		"fault when j1 commit 3 do kill tasknode 1 for 300ms",
-		"fault when j2 commit 1 do stop jobmaster leader for 300ms",
-		"fault when j2 reduce 100% do clock jobmaster follower by 1h"))
-	if len(rows) != 1 || rows[0].Planned != 4 || rows[0].Faults < 2 {
-		t.Errorf("drills %+v", rows)
-	}
-}
-
-// TestDrillOfTheDead checks that faults of a daemon that has already ended do not count.
-//
-// Gate: TestDrill, chaos/drill.TestInjectionByAnswers
-func TestDrillOfTheDead(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	rows := drilled(t, "--plan", planned(t,
-		"fault at 0s do kill tasknode 1",
-		"fault when j1 map 10% do stop tasknode 1",
-		"fault when j1 map 20% do kill tasknode 1 for 100ms"))
-	if len(rows) != 1 || rows[0].Faults != 1 || rows[0].Planned != 3 {
-		t.Errorf("drills %+v", rows)
-	}
-}
-
 // TestDrillInside makes disks slow and failing, and clocks jump by an hour, inside daemons
 // and tasks.
 //

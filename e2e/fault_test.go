@@ -31,9 +31,6 @@ type faulty struct {
 	gate *gate
 	p    *process
 	out  string // directory of the output on the local disk; "" when it is on HDFS
-	lost int    // number of DataNodes that no longer answer
-
-	blocks []string // files of the input's blocks on the DataNodes
 }
 
 // startFaulty starts the gated program on a file of twelve blocks with three replicas each,
@@ -47,13 +44,9 @@ func startFaulty(t *testing.T, phase string, mib int, options ...string) *faulty
 	f.put(f.dir+"/in", f.in, "replication=3")
 	f.replicated(f.dir+"/in", 3)
 	names := f.blockNames(f.dir + "/in")
-	for _, file := range blocks(f.c) {
-		if slices.Contains(names, filepath.Base(file)) {
-			f.blocks = append(f.blocks, file)
-		}
-	}
-	if len(f.blocks) != 3*len(names) || len(names) < 12 {
-		t.Fatalf("the input has blocks %q in files %q", names, f.blocks)
+	files := slices.DeleteFunc(blocks(f.c), func(file string) bool { return !slices.Contains(names, filepath.Base(file)) })
+	if len(files) != 3*len(names) || len(names) < 12 {
+		t.Fatalf("the input has blocks %q in files %q", names, files)
 	}
 	f.gate = newGate(t, phase, mib<<20)
 	name := f.c.URI() + f.dir
@@ -80,9 +73,6 @@ func (f *faulty) succeeds(t *testing.T) {
 		wantSame(t, parts(t, f.out, 1), sortedLines(f.in))
 		return
 	}
-	if f.lost > 0 { // until the NameNode knows, it sends readers to a DataNode that is lost
-		must(t, f.c.WaitLive(t.Context(), f.c.DataNodes()-f.lost))
-	}
 	wantSame(t, f.parts(f.dir+"/out", 1), sortedLines(f.in))
 }
 
@@ -107,42 +97,6 @@ func restart(t *testing.T, c *minihdfs.Cluster, nodes ...int) {
 	})
 }
 
-// TestDataNodeKilledWhileWriting kills one of three DataNodes, all of which are in the
-// pipeline of a file with three replicas.
-//
-// Gate: TestDataNodesLostWhileReading, storage/hdfs/pipeline.TestFaults
-func TestDataNodeKilledWhileWriting(t *testing.T) {
-	testlevel.Nightly(t)
-	f := startFaulty(t, "reduce", 5, "-D", "dfs.replication=3")
-	restart(t, f.c, 1)
-	must(t, f.c.DataNode(1).Kill())
-	f.lost = 1
-	f.succeeds(t)
-}
-
-// TestNameNodeLostDuringJob stops the NameNode for longer than calls are retried.
-//
-// Gate: TestNoNameNodeAtStart, jobmaster.TestTasksFailAtTheOutageLimit
-func TestNameNodeLostDuringJob(t *testing.T) {
-	testlevel.Nightly(t)
-	f := startFaulty(t, "reduce", 5, "-D", "hammr.hdfs.retry.timeout=2s", "-D", "hammr.hdfs.outage.limit=0")
-	repaired(t, f.c)
-	revived := false
-	t.Cleanup(func() {
-		if !revived {
-			must(t, f.c.NameNode().Restart(context.Background()))
-		}
-	})
-	must(t, f.c.NameNode().Kill())
-	f.gate.open()
-	r := f.p.wait(t)
-	r.want(t, 1, f.c.RPC(), "connection refused")
-	must(t, f.c.NameNode().Restart(t.Context()))
-	revived = true
-	must(t, f.c.WaitLive(t.Context(), f.c.DataNodes()))
-	f.nothingWhole(f.dir + "/out")
-}
-
 // TestFileRemovedDuringJob removes a file that the job has not opened yet. The job fails,
 // names the file and leaves no output.
 func TestFileRemovedDuringJob(t *testing.T) {
@@ -160,23 +114,6 @@ func TestFileRemovedDuringJob(t *testing.T) {
 	r := p.wait(t)
 	r.want(t, 1, name+"/in/b")
 	w.nothing(dir + "/out")
-}
-
-// TestFileRemovedWhileRead removes the file that is being read, with its blocks on the
-// DataNodes: the rest of it is lost.
-//
-// Gate: TestFileRemovedDuringJob, TestLocalFileTruncatedDuringJob
-func TestFileRemovedWhileRead(t *testing.T) {
-	testlevel.Nightly(t)
-	f := startFaulty(t, "map", 1)
-	f.remove(f.dir + "/in")
-	waitUntil(t, "the blocks are gone", func() bool {
-		return !slices.ContainsFunc(f.blocks, func(file string) bool { _, err := os.Stat(file); return err == nil })
-	})
-	f.gate.open()
-	r := f.p.wait(t)
-	r.want(t, 1, f.c.URI()+f.dir+"/in")
-	noOutput(t, f.out)
 }
 
 // TestNoNameNodeAtStart runs a job with an address where no NameNode, or another server,

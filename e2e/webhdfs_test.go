@@ -143,32 +143,6 @@ func (w *web) blockNames(name string) (names []string) {
 	return names
 }
 
-// written returns the files below a directory that are open for writing.
-func (w *web) written(dir string) (names []string) {
-	w.t.Helper()
-	for _, e := range w.list(dir) {
-		name := path.Join(dir, e.PathSuffix)
-		if e.Type == "DIRECTORY" {
-			names = append(names, w.written(name)...)
-			continue
-		}
-		status, answer := w.call(http.MethodGet, w.address(name, "GET_BLOCK_LOCATIONS"), nil, 0)
-		var file struct {
-			LocatedBlocks struct{ IsUnderConstruction bool }
-		}
-		if status == http.StatusNotFound {
-			continue // the file has a new name
-		}
-		if err := json.Unmarshal(answer, &file); err != nil {
-			w.t.Fatalf("%s: %v: %s", name, err, answer)
-		}
-		if file.LocatedBlocks.IsUnderConstruction {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 func (w *web) read(name string) []byte {
 	w.t.Helper()
 	_, content := w.call(http.MethodGet, w.address(name, "OPEN"), nil, http.StatusOK)
