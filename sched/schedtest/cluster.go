@@ -105,18 +105,6 @@ func (w *Cluster) Plan(p sched.Policy) sched.Plan {
 	return p.Decide(w.Now, w.PolicyView())
 }
 
-// Replace kills the oldest attempt of a machine, and applies what a policy then plans. The policy
-// observes all commands.
-func (w *Cluster) Replace(p sched.Policy, machine string) {
-	id := w.View().Machine(machine).Attempts[0].ID
-	observed := func(c cluster.Command) { p.Observe(w.Now, w.PolicyView(), w.Apply(c)) }
-	observed(cluster.KillAttempt{Attempt: id})
-	observed(cluster.ExitAttempt{Attempt: id})
-	for _, c := range p.Decide(w.Now, w.PolicyView()).Commands(w.View()) {
-		observed(c)
-	}
-}
-
 // Lines formats the starts of a plan, bundles in braces, for comparison with what a test
 // expects:
 //

@@ -180,13 +180,3 @@ func checkOrder(rt *rapid.T, claims []Claim, shares []float64) {
 		}
 	}
 }
-
-func BenchmarkFill(b *testing.B) {
-	claims := make([]Claim, 1000)
-	for i := range claims {
-		claims[i] = claim(float64(i*7%100), float64(i*3%10), float64(1+i%5))
-	}
-	for b.Loop() {
-		Fill(10_000, claims)
-	}
-}
