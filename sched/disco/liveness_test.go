@@ -57,48 +57,8 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 }
 
-// TestNoJobStarves runs one job among others, always more than the cluster can run at once.
 func TestNoJobStarves(t *testing.T) {
-	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
-		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
-			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
-		},
-		"maps":         func(*schedtest.RandomCluster) dag.Graph { return dag.MapReduce(1, 0) },
-		"of all kinds": (*schedtest.RandomCluster).RandomGraph,
-	}
-	for name, graph := range map[string]dag.Graph{
-		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3),
-	} {
-		for kind, of := range small {
-			for seed := range testlevel.Seeds(2, 18) {
-				b := newRandomCluster(t, seed, Config{Placement: placements[seed%2*3]})
-				submit := func() {
-					for n := active(b); n < 16; n++ {
-						b.Submit(spec(b, of(b)))
-					}
-				}
-				submit()
-				s := spec(b, graph)
-				s.SlowStartPPM = 0
-				j := b.Submit(s)
-				for round := 0; j.State == cluster.JobRunning; round++ {
-					submit()
-					b.ApplyPlans()
-					if !b.Advance() || round > 600 {
-						t.Fatalf("%s among %s, seed %d: %d tasks are left after %d rounds", name, kind, seed, j.Stages[0].Waiting(), round)
-					}
-				}
-			}
-		}
-	}
-}
-
-// active returns how many jobs run.
-func active(b *schedtest.RandomCluster) (n int) {
-	for j := range b.View().Jobs() {
-		if j.State == cluster.JobRunning {
-			n++
-		}
-	}
-	return n
+	schedtest.Crowd{Seeds: testlevel.Seeds(2, 18), Rounds: 600, Spec: spec, NewCluster: func(t *testing.T, seed uint64) *schedtest.RandomCluster {
+		return newRandomCluster(t, seed, Config{Placement: placements[seed%2*3]})
+	}}.Test(t)
 }

@@ -102,17 +102,7 @@ func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
 			rt.Fatalf("%+v makes no sense", pre)
 		}
 		seen[pre.Attempt] = true
-		need := stage.Slots
-		if stage.Bundle.Gang {
-			need = cluster.Slots{}
-			for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
-				if mate.State == cluster.TaskRunning {
-					_, s, _, _ := view.Task(mate.ID)
-					need = need.Plus(s.Slots)
-				}
-			}
-		}
-		lost[pre.Attempt.Task.Job] = lost[pre.Attempt.Task.Job].Plus(need)
+		lost[pre.Attempt.Task.Job] = lost[pre.Attempt.Task.Job].Plus(schedtest.FreedWith(view, stage, t))
 	}
 	anyNew := false
 	for _, j := range p.jobs {
@@ -140,7 +130,7 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	for _, known := range p.jobs {
 		j := view.Job(known.Job)
 		for _, s := range j.Stages {
-			if !s.StartsAlone() || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+			if !s.StartsAlone() || !j.Ready(s) || !schedtest.WaitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
 				continue
 			}
 			for m := range view.MachinesWithFree(s.Slot) {
@@ -150,13 +140,4 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 			}
 		}
 	}
-}
-
-func waitsUncharged(s *cluster.Stage) bool {
-	for t := range s.Pending() {
-		if t.Charged == 0 {
-			return true
-		}
-	}
-	return false
 }

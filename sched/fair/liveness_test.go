@@ -76,57 +76,18 @@ func TestEveryJobEnds(t *testing.T) {
 const slow = `<defaultMinSharePreemptionTimeout>0.1</defaultMinSharePreemptionTimeout>
 	<fairSharePreemptionTimeout>0.2</fairSharePreemptionTimeout>`
 
-// active returns how many jobs run.
-func active(b *schedtest.RandomCluster) (n int) {
-	for j := range b.View().Jobs() {
-		if j.State == cluster.JobRunning {
-			n++
-		}
-	}
-	return n
-}
-
 // eager are placements in which no task leaves a slot free that others may take.
 var eager = []sched.Placement{{}, {Method: sched.None}}
 
-// TestNoJobStarves runs one job among others, always more than the cluster can run at once,
-// in its own pool and elsewhere.
+// TestNoJobStarves runs the job and the others in pools of their own.
 func TestNoJobStarves(t *testing.T) {
-	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
-		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
-			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
-		},
-		"maps":         func(*schedtest.RandomCluster) dag.Graph { return dag.MapReduce(2, 0) },
-		"of all kinds": (*schedtest.RandomCluster).RandomGraph,
-	}
-	for name, graph := range map[string]dag.Graph{
-		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3),
-	} {
-		for kind, of := range small {
-			for seed := range testlevel.Seeds(4, 20) {
-				conf := Config{Placement: eager[seed%uint64(len(eager))], Preemption: seed%4 < 2}
-				if conf.ConserveShares = !conf.Preemption; conf.ConserveShares {
-					conf.Preempt = keeping(3*seed + 1)
-				}
-				b := randomCluster(t, seed, conf)
-				for range 8 {
-					b.Submit(spec(b, of(b)))
-				}
-				s := spec(b, graph)
-				s.SlowStartPPM = 0
-				j := b.Submit(s)
-				for round := 0; j.State == cluster.JobRunning; round++ {
-					for active(b) < 16 {
-						b.Submit(spec(b, of(b)))
-					}
-					b.ApplyPlans()
-					if !b.Advance() || round > 500 {
-						t.Fatalf("%s among %s, seed %d: %d tasks are left after %d rounds", name, kind, seed, j.Stages[0].Waiting(), round)
-					}
-				}
-			}
+	schedtest.Crowd{Seeds: testlevel.Seeds(4, 20), Rounds: 500, Spec: spec, NewCluster: func(t *testing.T, seed uint64) *schedtest.RandomCluster {
+		conf := Config{Placement: eager[seed%uint64(len(eager))], Preemption: seed%4 < 2}
+		if conf.ConserveShares = !conf.Preemption; conf.ConserveShares {
+			conf.Preempt = keeping(3*seed + 1)
 		}
-	}
+		return randomCluster(t, seed, conf)
+	}}.Test(t)
 }
 
 // TestSharesOverTime keeps pools of weights 1 to 3 busy on six slots, as in the evaluation

@@ -166,18 +166,8 @@ func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 		if !ok || pre.Cause == "" {
 			rt.Fatalf("%+v makes no sense", pre)
 		}
-		need := stage.Slots
-		if stage.Bundle.Gang {
-			need = cluster.Slots{}
-			for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
-				if mate.State == cluster.TaskRunning {
-					_, s, _, _ := l.View().Task(mate.ID)
-					need = need.Plus(s.Slots)
-				}
-			}
-		}
 		q := p.tree.queue(j.Spec.Pool)
-		lost[q] = lost[q].Plus(need)
+		lost[q] = lost[q].Plus(schedtest.FreedWith(l.View(), stage, t))
 	}
 	for q, n := range lost {
 		for kind := range n {
@@ -230,7 +220,7 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	for _, e := range p.byPriority {
 		j := view.Job(e.Job)
 		for _, s := range j.Stages {
-			if !s.StartsAlone() || !e.admitted || !j.Ready(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+			if !s.StartsAlone() || !e.admitted || !j.Ready(s) || !schedtest.WaitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
 				continue
 			}
 			limited := false
@@ -244,13 +234,4 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 			}
 		}
 	}
-}
-
-func waitsUncharged(s *cluster.Stage) bool {
-	for t := range s.Pending() {
-		if t.Charged == 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -73,9 +73,9 @@ func TestCheckpointedBundles(t *testing.T) {
 	}
 }
 
-// TestEveryJobEndsDespiteCheckpoints runs jobs of all kinds whose tasks are checkpointed
-// repeatedly, or fail.
-func TestEveryJobEndsDespiteCheckpoints(t *testing.T) {
+// TestEveryJobEnds runs jobs of all kinds at the same time, with readers that start early, changing
+// priorities, and tasks that are checkpointed repeatedly, or fail.
+func TestEveryJobEnds(t *testing.T) {
 	gangs := 0
 	for seed := range testlevel.Seeds(30, 400) {
 		b := newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
@@ -86,6 +86,9 @@ func TestEveryJobEndsDespiteCheckpoints(t *testing.T) {
 		b.RunAll(jobs, func() {
 			if b.Random.IntN(4) == 0 {
 				b.CheckpointOne()
+			}
+			if b.Random.IntN(5) == 0 {
+				b.Do(cluster.SetPriority{Job: jobs[b.Random.IntN(len(jobs))].ID, Priority: b.Random.IntN(3)})
 			}
 			if err := b.State.CheckInvariants(); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)

@@ -10,7 +10,6 @@ import (
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
-	"pgregory.net/rapid"
 )
 
 // testCluster is a cluster that tests drive by hand.
@@ -108,122 +107,6 @@ func TestDecide(t *testing.T) {
 				t.Errorf("plan is %q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-// TestRandomRuns compares a policy that only observes with one that is reset each time,
-// under the same random commands.
-func TestRandomRuns(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		w := newTestCluster(t)
-		placement := rapid.SampledFrom(placements).Draw(rt, "placement")
-		policies := newObservers(placement, 0, seen(w.State.View()))
-		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
-			for _, delta := range randomStep(rt, w, policies.Policy) {
-				policies.Observe(w.Now, seen(w.State.View()), delta)
-			}
-			plan := policies.checkSame(rt, w.Now, seen(w.State.View()))
-			waits := placement.Method == sched.Delay || placement.Patience > 0
-			checkPlan(rt, w.State.View(), plan, waits && policies.NextWake() > w.Now)
-		}
-	})
-}
-
-func randomStep(rt *rapid.T, w *testCluster, p *Policy) (deltas []cluster.Delta) {
-	try := func(c cluster.Command) {
-		w.Now++
-		if delta, err := w.State.Apply(cluster.Entry{At: w.Now / 3, Command: c}); err == nil {
-			deltas = append(deltas, delta)
-		}
-	}
-	view := w.State.View()
-	jobs := 0
-	for range view.Jobs() {
-		jobs++
-	}
-	job := cluster.JobID{Cluster: "1", Number: rapid.IntRange(1, jobs+1).Draw(rt, "job")}
-	machine := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "machine")
-	switch rapid.IntRange(0, 11).Draw(rt, "verb") {
-	case 0:
-		try(cluster.JoinMachine{Name: machine, Hosts: []string{machine}, Slots: cluster.Slots{rapid.IntRange(0, 2).Draw(rt, "maps"), 1}})
-	case 1, 2:
-		try(cluster.SubmitJob{Spec: cluster.JobSpec{
-			Graph: dag.MapReduce(rapid.IntRange(1, 9).Draw(rt, "maps"), 1), MaxAttempts: [2]int{2, 2},
-			Priority: rapid.IntRange(0, 1).Draw(rt, "priority"),
-		}})
-	case 3, 4:
-		if j := view.Job(job); j != nil {
-			splits := make([]cluster.Split, j.Spec.Graph.Stages[0].Nodes)
-			for i := range splits {
-				splits[i].Hosts = []string{machine}
-			}
-			if err := w.State.Load(job, splits); err != nil {
-				rt.Fatal(err)
-			}
-		}
-		try(cluster.StartJob{Job: job})
-	case 5:
-		try(cluster.SetPriority{Job: job, Priority: rapid.IntRange(0, 2).Draw(rt, "priority")})
-	case 6:
-		for _, s := range p.Decide(w.Now, seen(view)).Starts {
-			try(cluster.StartAttempt{Task: s.Task, Machine: s.Machine, Local: s.Local, RackLocal: s.RackLocal})
-		}
-	case 7:
-		if m := view.Machine(machine); m != nil && len(m.Attempts) > 0 {
-			try(cluster.FinishAttempt{Attempt: m.Attempts[0].ID})
-		}
-	case 8:
-		if m := view.Machine(machine); m != nil && len(m.Attempts) > 0 {
-			try(cluster.FailAttempt{Attempt: m.Attempts[0].ID})
-		}
-	case 9, 10:
-		if m := view.Machine(machine); m != nil && len(m.Attempts) > 0 {
-			try(cluster.CheckpointAttempt{Attempt: m.Attempts[0].ID})
-		}
-	case 11:
-		if m := view.Machine(machine); m != nil {
-			try(cluster.ExpireMachine{Name: machine, Epoch: m.Epoch})
-		}
-	}
-	return deltas
-}
-
-// checkPlan checks the invariants of a FIFO plan: no task twice, no more starts than free
-// slots, and no slot idle that a waiting task could use, unless tasks wait for better
-// machines and the policy wakes later. A task that has failed may wait for another machine.
-func checkPlan(rt *rapid.T, view cluster.View, plan sched.Plan, waits bool) {
-	type slot struct {
-		machine string
-		kind    cluster.Slot
-	}
-	used := make(map[slot]int)
-	planned := make(map[cluster.TaskID]bool)
-	for _, s := range plan.Starts {
-		_, stage, _, ok := view.Task(s.Task)
-		if !ok || planned[s.Task] {
-			rt.Fatalf("%v is unknown or planned twice", s.Task)
-		}
-		planned[s.Task] = true
-		used[slot{s.Machine, stage.Slot}]++
-	}
-	idle := map[cluster.Slot]int{}
-	for m := range view.Machines() {
-		for _, kind := range []cluster.Slot{cluster.MapSlot, cluster.ReduceSlot} {
-			left := m.Free(kind) - used[slot{m.Name, kind}]
-			if left < 0 && used[slot{m.Name, kind}] > 0 {
-				rt.Fatalf("%d too many on %s", -left, m.Name)
-			}
-			idle[kind] += max(left, 0)
-		}
-	}
-	for j := range view.Jobs() {
-		for _, stage := range j.Stages {
-			for task := range stage.Pending() {
-				if j.Ready(stage) && !planned[task.ID] && task.Charged == 0 && !waits && idle[stage.Slot] > 0 {
-					rt.Fatalf("%v waits beside %d idle slots", task.ID, idle[stage.Slot])
-				}
-			}
-		}
 	}
 }
 

@@ -22,53 +22,14 @@ func job(g dag.Graph, slowStart int) cluster.JobSpec {
 	return s
 }
 
-// TestEveryJobEnds runs jobs of all kinds at the same time, with readers that start early,
-// failing tasks, and changing priorities.
-func TestEveryJobEnds(t *testing.T) {
-	for seed := range testlevel.Seeds(30, 400) {
-		b := newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
-		var jobs []*cluster.Job
-		for range 2 + b.Random.IntN(6) {
-			jobs = append(jobs, b.Submit(job(b.RandomGraph(), b.Random.IntN(2)*500_000)))
-		}
-		b.RunAll(jobs, func() {
-			if b.Random.IntN(5) == 0 {
-				b.Do(cluster.SetPriority{Job: jobs[b.Random.IntN(len(jobs))].ID, Priority: b.Random.IntN(3)})
-			}
-		})
-	}
-}
-
-// TestSmallJobsStarveNoGang runs one gang among small jobs, always more than the cluster can
-// run.
-func TestSmallJobsStarveNoGang(t *testing.T) {
-	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
-		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
-			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
+func TestNoJobStarves(t *testing.T) {
+	schedtest.Crowd{
+		Seeds: testlevel.Seeds(2, 24), Rounds: 500,
+		Spec: func(_ *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec { return job(g, 0) },
+		NewCluster: func(t *testing.T, seed uint64) *schedtest.RandomCluster {
+			return newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
 		},
-		"maps":         func(*schedtest.RandomCluster) dag.Graph { return dag.MapReduce(2, 0) },
-		"of all kinds": (*schedtest.RandomCluster).RandomGraph,
-	}
-	for name, graph := range map[string]dag.Graph{"streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3)} {
-		for kind, of := range small {
-			for seed := range testlevel.Seeds(2, 24) {
-				b := newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
-				for range 8 {
-					b.Submit(job(of(b), 0))
-				}
-				gang := b.Submit(job(graph, 0))
-				for round := 0; gang.State == cluster.JobRunning; round++ {
-					for range 2 {
-						b.Submit(job(of(b), 0))
-					}
-					b.ApplyPlans()
-					if !b.Advance() || round > 500 {
-						t.Fatalf("%s among %s, seed %d: %d tasks are left after %d rounds", name, kind, seed, gang.Stages[0].Waiting(), round)
-					}
-				}
-			}
-		}
-	}
+	}.Test(t)
 }
 
 // TestMapTasksDoNotWaitInSlots starts a reduce early, which waits for maps. A later stage of

@@ -21,6 +21,9 @@ func TestRandomPlansOfBundles(t *testing.T) {
 		l.Policy = policies
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			l.Step()
+			if rapid.IntRange(0, 7).Draw(rt, "change") == 0 {
+				l.Try(cluster.SetPriority{Job: cluster.JobID{Cluster: "1", Number: 1}, Priority: rapid.IntRange(0, 2).Draw(rt, "priority")})
+			}
 			plan := policies.checkSame(rt, l.Now, seen(l.State.View()))
 			waits := placement.Method == sched.Delay || placement.Patience > 0
 			if after := l.StateAfter(plan); !waits || policies.NextWake() <= l.Now {
@@ -54,7 +57,7 @@ func checkNothingIdle(rt *rapid.T, view cluster.View, plan sched.Plan) {
 					}
 				}
 			}
-			if stage.StartsAlone() && j.Ready(stage) && !wanted[int(stage.Slot)] && waitsUncharged(stage) {
+			if stage.StartsAlone() && j.Ready(stage) && !wanted[int(stage.Slot)] && schedtest.WaitsUncharged(stage) {
 				for m := range view.MachinesWithFree(stage.Slot) {
 					rt.Fatalf("%s of %v waits beside free slots on %s after %q", stage.Name, j.ID, m.Name, schedtest.Lines(plan))
 				}
@@ -109,15 +112,6 @@ func withoutUpTo(need, free cluster.Slots) cluster.Slots {
 		free[kind] -= max(min(n, free[kind]), 0)
 	}
 	return free
-}
-
-func waitsUncharged(s *cluster.Stage) bool {
-	for t := range s.Pending() {
-		if t.Charged == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // mayStart reports whether a bundle without failed tasks may start, while no checkpointed

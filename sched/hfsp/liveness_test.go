@@ -47,49 +47,6 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 }
 
-// active returns how many jobs run.
-func active(b *schedtest.RandomCluster) (n int) {
-	for j := range b.View().Jobs() {
-		if j.State == cluster.JobRunning {
-			n++
-		}
-	}
-	return n
-}
-
-// TestNoJobStarves runs one job among smaller ones, always more than the cluster can run at
-// once.
-func TestNoJobStarves(t *testing.T) {
-	small := map[string]func(b *schedtest.RandomCluster) dag.Graph{
-		"maps and reduces": func(b *schedtest.RandomCluster) dag.Graph {
-			return dag.MapReduce(1+b.Random.IntN(3), 1+b.Random.IntN(2))
-		},
-		"maps": func(*schedtest.RandomCluster) dag.Graph { return dag.MapReduce(2, 0) },
-	}
-	for name, graph := range map[string]dag.Graph{
-		"plain": dag.MapReduce(9, 3), "streamed": schedtest.Streamed(6, 3), "wide": schedtest.TwoSlotGroups(3), "pairs": schedtest.Pairs(3),
-	} {
-		for kind, of := range small {
-			for seed := range testlevel.Seeds(2, 18) {
-				b := randomCluster(t, seed, Config{Placement: sched.Placement{}, Preempt: everyConfig[seed%uint64(len(everyConfig))]})
-				for range 8 {
-					b.Submit(schedtest.Spec(of(b)))
-				}
-				j := b.Submit(schedtest.Spec(graph))
-				for round := 0; j.State == cluster.JobRunning; round++ {
-					for active(b) < 16 {
-						b.Submit(schedtest.Spec(of(b)))
-					}
-					b.ApplyPlans()
-					if !b.Advance() || round > 2000 {
-						t.Fatalf("%s among %s, seed %d: %d tasks are left after %d rounds", name, kind, seed, j.Stages[0].Waiting(), round)
-					}
-				}
-			}
-		}
-	}
-}
-
 // TestDecisionsAreDeterministic checks that two equal runs end alike, whatever the order
 // in which maps are iterated.
 func TestDecisionsAreDeterministic(t *testing.T) {
@@ -107,4 +64,14 @@ func TestDecisionsAreDeterministic(t *testing.T) {
 			t.Errorf("seed %d: a life ends at %d, its twin at %d", seed, a, b)
 		}
 	}
+}
+
+func TestNoJobStarves(t *testing.T) {
+	schedtest.Crowd{
+		Seeds: testlevel.Seeds(2, 18), Rounds: 2000, Smaller: true,
+		Spec: func(_ *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec { return schedtest.Spec(g) },
+		NewCluster: func(t *testing.T, seed uint64) *schedtest.RandomCluster {
+			return randomCluster(t, seed, Config{Placement: sched.Placement{}, Preempt: everyConfig[seed%uint64(len(everyConfig))]})
+		},
+	}.Test(t)
 }

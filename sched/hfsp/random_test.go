@@ -149,7 +149,7 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 	}
 	for j := range view.Jobs() {
 		for _, s := range j.Stages {
-			if !s.StartsAlone() || !j.Ready(s) || !canWork(s) || !waitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
+			if !s.StartsAlone() || !j.Ready(s) || !canWork(s) || !schedtest.WaitsUncharged(s) || len(view.Avoided(j, 0)) > 0 {
 				continue
 			}
 			for m := range view.MachinesWithFree(s.Slot) {
@@ -157,15 +157,6 @@ func checkNothingIdle(rt *rapid.T, p *Policy, view cluster.View) {
 			}
 		}
 	}
-}
-
-func waitsUncharged(s *cluster.Stage) bool {
-	for t := range s.Pending() {
-		if t.Charged == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // everyPlacement includes delay scheduling.
