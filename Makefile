@@ -184,7 +184,7 @@ soak-upgrade:
 #   cloud    a metadata service for machines in network namespaces (apt-get install cloud-init; as root, or where users may make namespaces)
 TARGET ?= ssh
 DEPLOYED       = go test -tags deploy -count 1 -timeout 1h -v
-deploy_ssh     = $(DEPLOYED) ./internal/ops/sshcluster/... && $(DEPLOYED) -run '^Test(ClusterOverSSH.*|InterruptedClusterStart|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' ./e2e
+deploy_ssh     = $(DEPLOYED) ./internal/ops/sshcluster/... && $(DEPLOYED) -run '^Test(ClusterOverSSH.*|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' ./e2e
 deploy_systemd = $(DEPLOYED) ./deploy/systemdtest
 deploy_podman  = $(DEPLOYED) -run '^TestPodman' ./deploy/test
 deploy_helm    = $(DEPLOYED) -run '^TestChart' ./deploy/test

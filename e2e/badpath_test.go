@@ -41,14 +41,11 @@ func TestInvalidPaths(t *testing.T) {
 		text string
 	}{
 		"input missing":         {[]string{w.dir + "/none", w.out}, 1, "Input path does not exist: file:" + w.dir + "/none"},
-		"one of two missing":    {[]string{w.in, w.dir + "/none", w.out}, 1, "Input path does not exist: file:" + w.dir + "/none"},
-		"pattern of nothing":    {[]string{w.dir + "/none*", w.out}, 1, "Input Pattern file:" + w.dir + "/none* matches 0 files"},
 		"output exists":         {[]string{w.in, w.folder}, 1, "Output directory file:" + w.folder + " already exists"},
 		"output is a file":      {[]string{w.folder, w.in}, 1, "Output directory file:" + w.in + " already exists"},
 		"output inside input":   {[]string{w.folder, w.folder + "/out"}, 1, "lies inside the input"},
 		"output below a file":   {[]string{w.folder, w.in + "/out"}, 1, "not a directory"},
 		"scheme unknown":        {[]string{"s4://bucket/in", w.out}, 1, "s4"},
-		"no output given":       {[]string{w.in}, 2, "Usage: wordcount <in> [<in>...] <out>"},
 		"report cannot be":      {[]string{"--report", w.dir + "/none/report", w.in, w.out}, 1, "none/report"},
 		"report is a directory": {[]string{"--report", w.folder, w.in, w.out}, 1, "is a directory"},
 	} {
@@ -74,23 +71,15 @@ func wantNames(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// TestInvalidValues passes invalid properties and options. hammr rejects them as usage
-// errors, with their names, before any work.
+// TestInvalidValues passes an invalid property and invalid options. hammr rejects them as usage
+// errors, with their names, before any work. Package mr tests other properties.
 func TestInvalidValues(t *testing.T) {
 	w := newWorkspace(t)
 	for name, c := range map[string]struct {
 		options []string
 		texts   []string
 	}{
-		"no number":         {[]string{"-D", "mapreduce.job.reduces=x"}, []string{"mapreduce.job.reduces=x", "whole number"}},
-		"reduces below 0":   {[]string{"-D", "mapreduce.job.reduces=-1"}, []string{"mapreduce.job.reduces=-1", "0 to "}},
-		"deprecated name":   {[]string{"-D", "mapred.reduce.tasks=-1"}, []string{"reduce", "0 to "}},
-		"out of range":      {[]string{"-D", "mapreduce.task.io.sort.mb=0"}, []string{"mapreduce.task.io.sort.mb=0", "1 to 2047"}},
-		"no duration":       {[]string{"-D", "mapreduce.task.timeout=soon"}, []string{"mapreduce.task.timeout=soon"}},
-		"no truth":          {[]string{"-D", "mapreduce.map.output.compress=maybe"}, []string{"mapreduce.map.output.compress=maybe"}},
 		"no codec":          {[]string{"-D", "mapreduce.output.fileoutputformat.compress=true", "-D", "mapreduce.output.fileoutputformat.compress.codec=zip"}, []string{"compress.codec", "zip"}},
-		"ours and unknown":  {[]string{"-D", "hammr.local.blocksiez=1m"}, []string{"hammr.local.blocksiez", "did you mean hammr.local.blocksize"}},
-		"no value":          {[]string{"-D", "novalue"}, []string{"novalue", "property=value"}},
 		"workers below 1":   {[]string{"--workers", "0"}, []string{"--workers"}},
 		"workers no number": {[]string{"--workers", "many"}, []string{"--workers"}},
 	} {

@@ -302,26 +302,6 @@ func TestClusterOverSSHRefuses(t *testing.T) {
 	}
 }
 
-// TestInterruptedClusterStart interrupts a start in its midst. No daemon stays, and the next
-// start works.
-func TestInterruptedClusterStart(t *testing.T) {
-	m := newMachines(t, 5)
-	p := start(t, m.command("start"))
-	waitUntil(t, "a jobmaster runs", func() bool {
-		files, _ := filepath.Glob(m.Dir + "/127.*/jobmaster.pid")
-		return len(files) > 0
-	})
-	must(t, p.cmd.Process.Signal(os.Interrupt))
-	p.wait(t).want(t, 130, "Interrupted; 'hammr cluster status --hostfile "+m.hostfile+"' shows what runs.")
-	m.wantNoProcesses()
-	for name, row := range m.status() {
-		if row.State != sshcluster.Stopped && row.State != sshcluster.Absent {
-			t.Errorf("%s after the interruption: %+v", name, row)
-		}
-	}
-	m.done("start")
-}
-
 // TestClusterRun runs a program on a cluster of its own, from fresh machines.
 func TestClusterRun(t *testing.T) {
 	m := newMachines(t, 5)

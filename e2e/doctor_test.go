@@ -15,7 +15,6 @@ import (
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc/faultrpc"
-	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // examine runs `hammr doctor` on a cluster and returns its report and its exit code.
@@ -137,38 +136,4 @@ func pageOf(t *testing.T, c *testcluster.Cluster, name string) string {
 	p, err := c.Process(name)
 	must(t, err)
 	return p.HTTP
-}
-
-// TestDoctorOfHDFS examines a cluster whose staging directory is on HDFS, and has no tasknode on a DataNode; then the
-// NameNode of another one, which does not run.
-//
-// Gate: TestDoctorOfACluster, internal/ops/doctor.TestStaging, internal/ops/doctor.TestHadoop, internal/ops/doctor.TestBlockLocations
-func TestDoctorOfHDFS(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	h := cluster(t)
-	dir := filepath.Join(t.TempDir(), "cluster")
-	c, err := testcluster.Start(t.Context(), testcluster.Config{
-		Config: localcluster.Config{Dir: dir, MasterFlags: []string{"--staging", h.URI() + "/doctor/staging"}}, Hammr: hammr,
-	})
-	must(t, err)
-	t.Cleanup(func() { must(t, c.Close()) })
-	state := func(args ...string) map[string]doctor.State {
-		r, _ := examine(t, c, append([]string{"--cluster", "--only", "hadoop,staging,block-locations"}, args...)...)
-		states := make(map[string]doctor.State)
-		for _, f := range r.Findings {
-			states[f.Check] = f.State
-		}
-		return states
-	}
-	if got := state(); got["hadoop"] != doctor.OK || got["staging"] != doctor.Warn || got["block-locations"] != doctor.Skipped {
-		t.Errorf("without a staging directory: %v", got)
-	}
-	run(t, "fs", "-fs", h.URI(), "-mkdir", "-p", "/doctor/staging").want(t, 0)
-	if got := state(); got["hadoop"] != doctor.OK || got["staging"] != doctor.OK || got["block-locations"] != doctor.Warn {
-		t.Errorf("with a staging directory: %v", got)
-	}
-	if left := run(t, "fs", "-fs", h.URI(), "-ls", "/doctor/staging").stdout; strings.Contains(left, "hammr-doctor") {
-		t.Errorf("a file is left: %s", left)
-	}
 }

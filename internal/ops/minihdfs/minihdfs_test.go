@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/internal/testing/testlevel"
@@ -24,80 +23,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(minihdfs.Main(m, minihdfs.Config{DataNodes: 2}))
-}
-
-// TestKillStopPartition breaks each daemon in each way.
-//
-// Gate: TestForwarder, storage/hdfs.TestDataNodeLostWhileReading, storage/hdfs.TestNameNodeStopped
-func TestKillStopPartition(t *testing.T) {
-	testlevel.Nightly(t)
-	c := minihdfs.ForTest(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(c.DataNode(0).Kill())
-	if c.DataNode(0).Runs() || !c.DataNode(1).Runs() || !c.NameNode().Runs() {
-		t.Error("DataNode 0 alone is killed")
-	}
-	must(c.WaitLive(ctx, 1))
-	must(c.DataNode(0).Restart(ctx))
-	must(c.WaitLive(ctx, 2))
-
-	c.DataNode(1).Partition()
-	must(c.WaitLive(ctx, 1))
-	must(c.DataNode(1).Heal())
-	must(c.WaitLive(ctx, 2))
-
-	must(c.NameNode().Stop())
-	quick, cancelQuick := context.WithTimeout(ctx, time.Second)
-	defer cancelQuick()
-	if _, err := c.Health(quick); err == nil {
-		t.Error("a stopped NameNode answers")
-	}
-	must(c.NameNode().Continue())
-	must(c.NameNode().Kill())
-	must(c.NameNode().Restart(ctx))
-	must(c.WaitLive(ctx, 2))
-}
-
-// TestTwoAtOnce starts a second cluster next to the shared one, and starts it again on the
-// same folder. The file that the test has created still exists.
-//
-// Gate: storage/hdfs.TestEncryptedWrite, storage/hdfs.TestNameNodeRestarted
-func TestTwoAtOnce(t *testing.T) {
-	testlevel.Nightly(t)
-	first := minihdfs.ForTest(t)
-	ctx := t.Context()
-	cfg := minihdfs.Config{Dir: t.TempDir(), DataNodes: 1}
-	second, err := minihdfs.Start(ctx, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first.URI() == second.URI() {
-		t.Error("two clusters share", first.URI())
-	}
-	if out, err := second.RunJava(ctx, "org.apache.hadoop.fs.FsShell", "-mkdir", "/kept"); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if err := second.Close(); err != nil {
-		t.Fatal(err)
-	}
-	second, err = minihdfs.Start(ctx, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer second.Close()
-	if list := listRoot(t, second.HTTP()); !strings.Contains(list, `"kept"`) {
-		t.Error("after a restart the root holds", list)
-	}
-	if list := listRoot(t, first.HTTP()); strings.Contains(list, `"kept"`) {
-		t.Error("the other cluster holds", list)
-	}
 }
 
 func listRoot(t *testing.T, http9870 string) string {
