@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/sched/schedtest"
 )
@@ -13,12 +12,6 @@ func newRandomCluster(t *testing.T, seed uint64, conf Config) *schedtest.RandomC
 	b := schedtest.NewRandomCluster(t, seed, New(conf))
 	b.SoftState = schedtest.FullKnowledge{}
 	return b
-}
-
-func spec(b *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec {
-	s := schedtest.Spec(g)
-	s.SlowStartPPM = b.Random.IntN(2) * 500_000
-	return s
 }
 
 // TestEveryJobEnds runs jobs of all kinds at the same time, with readers that start early,
@@ -55,10 +48,4 @@ func TestEveryJobEnds(t *testing.T) {
 	if least := testlevel.Choose(40, 300); reservations < least || killed < least {
 		t.Errorf("slots have been kept on %d machines, and taken from %d attempts", reservations, killed)
 	}
-}
-
-func TestNoJobStarves(t *testing.T) {
-	schedtest.Crowd{Seeds: testlevel.Seeds(2, 18), Rounds: 600, Spec: spec, NewCluster: func(t *testing.T, seed uint64) *schedtest.RandomCluster {
-		return newRandomCluster(t, seed, Config{Placement: placements[seed%2*3]})
-	}}.Test(t)
 }

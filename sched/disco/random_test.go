@@ -102,7 +102,17 @@ func checkPreempts(rt rapid.TB, view cluster.View, p *Policy, plan sched.Plan) {
 			rt.Fatalf("%+v makes no sense", pre)
 		}
 		seen[pre.Attempt] = true
-		lost[pre.Attempt.Task.Job] = lost[pre.Attempt.Task.Job].Plus(schedtest.FreedWith(view, stage, t))
+		need := stage.Slots
+		if stage.Bundle.Gang {
+			need = cluster.Slots{}
+			for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
+				if mate.State == cluster.TaskRunning {
+					_, s, _, _ := view.Task(mate.ID)
+					need = need.Plus(s.Slots)
+				}
+			}
+		}
+		lost[pre.Attempt.Task.Job] = lost[pre.Attempt.Task.Job].Plus(need)
 	}
 	anyNew := false
 	for _, j := range p.jobs {

@@ -8,7 +8,6 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/preempt"
-	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
@@ -75,20 +74,6 @@ func TestEveryJobEnds(t *testing.T) {
 // slow contains time-outs that leave tasks of up to 50 ms time to end.
 const slow = `<defaultMinSharePreemptionTimeout>0.1</defaultMinSharePreemptionTimeout>
 	<fairSharePreemptionTimeout>0.2</fairSharePreemptionTimeout>`
-
-// eager are placements in which no task leaves a slot free that others may take.
-var eager = []sched.Placement{{}, {Method: sched.None}}
-
-// TestNoJobStarves runs the job and the others in pools of their own.
-func TestNoJobStarves(t *testing.T) {
-	schedtest.Crowd{Seeds: testlevel.Seeds(4, 20), Rounds: 500, Spec: spec, NewCluster: func(t *testing.T, seed uint64) *schedtest.RandomCluster {
-		conf := Config{Placement: eager[seed%uint64(len(eager))], Preemption: seed%4 < 2}
-		if conf.ConserveShares = !conf.Preemption; conf.ConserveShares {
-			conf.Preempt = keeping(3*seed + 1)
-		}
-		return randomCluster(t, seed, conf)
-	}}.Test(t)
-}
 
 // TestSharesOverTime keeps pools of weights 1 to 3 busy on six slots, as in the evaluation
 // of Hammr's paper: over time each gets its share.

@@ -166,8 +166,18 @@ func checkPreempts(rt *rapid.T, l *schedtest.ModelTest, plan sched.Plan) {
 		if !ok || pre.Cause == "" {
 			rt.Fatalf("%+v makes no sense", pre)
 		}
+		need := stage.Slots
+		if stage.Bundle.Gang {
+			need = cluster.Slots{}
+			for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
+				if mate.State == cluster.TaskRunning {
+					_, s, _, _ := l.View().Task(mate.ID)
+					need = need.Plus(s.Slots)
+				}
+			}
+		}
 		q := p.tree.queue(j.Spec.Pool)
-		lost[q] = lost[q].Plus(schedtest.FreedWith(l.View(), stage, t))
+		lost[q] = lost[q].Plus(need)
 	}
 	for q, n := range lost {
 		for kind := range n {

@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
+	"github.com/hammr/hammr/sched/schedtest"
 )
 
 // checkpointed starts a gang and checkpoints it. The map has finished by then, or has a
@@ -85,7 +86,7 @@ func TestEveryJobEnds(t *testing.T) {
 		}
 		b.RunAll(jobs, func() {
 			if b.Random.IntN(4) == 0 {
-				b.CheckpointOne()
+				checkpointOne(b)
 			}
 			if b.Random.IntN(5) == 0 {
 				b.Do(cluster.SetPriority{Job: jobs[b.Random.IntN(len(jobs))].ID, Priority: b.Random.IntN(3)})
@@ -104,5 +105,21 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 	if gangs < testlevel.Choose(25, 300) {
 		t.Errorf("tasks of gangs have written %d checkpoints", gangs)
+	}
+}
+
+// checkpointOne orders a random running attempt, and its gang with it, to write a checkpoint and end. It
+// does nothing if none runs.
+func checkpointOne(b *schedtest.RandomCluster) {
+	var running []cluster.AttemptID
+	for m := range b.View().Machines() {
+		for _, a := range m.Attempts {
+			if a.State == cluster.AttemptRunning {
+				running = append(running, a.ID)
+			}
+		}
+	}
+	if len(running) > 0 {
+		b.Do(cluster.PreemptAttempt{Attempt: running[b.Random.IntN(len(running))], Cause: "others", Mode: preempt.Checkpoint})
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
@@ -20,16 +19,6 @@ func job(g dag.Graph, slowStart int) cluster.JobSpec {
 	s := schedtest.Spec(g)
 	s.SlowStartPPM = slowStart
 	return s
-}
-
-func TestNoJobStarves(t *testing.T) {
-	schedtest.Crowd{
-		Seeds: testlevel.Seeds(2, 24), Rounds: 500,
-		Spec: func(_ *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec { return job(g, 0) },
-		NewCluster: func(t *testing.T, seed uint64) *schedtest.RandomCluster {
-			return newRandomCluster(t, seed, placements[seed%uint64(len(placements))])
-		},
-	}.Test(t)
 }
 
 // TestMapTasksDoNotWaitInSlots starts a reduce early, which waits for maps. A later stage of

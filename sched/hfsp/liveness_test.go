@@ -6,7 +6,6 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/testing/testlevel"
-	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
 )
 
@@ -64,14 +63,4 @@ func TestDecisionsAreDeterministic(t *testing.T) {
 			t.Errorf("seed %d: a life ends at %d, its twin at %d", seed, a, b)
 		}
 	}
-}
-
-func TestNoJobStarves(t *testing.T) {
-	schedtest.Crowd{
-		Seeds: testlevel.Seeds(2, 18), Rounds: 2000, Smaller: true,
-		Spec: func(_ *schedtest.RandomCluster, g dag.Graph) cluster.JobSpec { return schedtest.Spec(g) },
-		NewCluster: func(t *testing.T, seed uint64) *schedtest.RandomCluster {
-			return randomCluster(t, seed, Config{Placement: sched.Placement{}, Preempt: everyConfig[seed%uint64(len(everyConfig))]})
-		},
-	}.Test(t)
 }

@@ -139,18 +139,3 @@ func WaitsUncharged(s *cluster.Stage) bool {
 	}
 	return false
 }
-
-// FreedWith returns the slots that come free with the attempt of a task: those of its gang, if it has
-// one.
-func FreedWith(view cluster.View, stage *cluster.Stage, t *cluster.Task) (freed cluster.Slots) {
-	if !stage.Bundle.Gang {
-		return stage.Slots
-	}
-	for _, mate := range stage.Bundle.TasksOf(stage.Bundle.NumberOf(stage, t)) {
-		if mate.State == cluster.TaskRunning {
-			_, s, _, _ := view.Task(mate.ID)
-			freed = freed.Plus(s.Slots)
-		}
-	}
-	return freed
-}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
-	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -185,23 +184,6 @@ func (b *RandomCluster) endSome() (some bool) {
 		}
 	}
 	return some
-}
-
-// CheckpointOne orders a random running attempt, and its gang with it, to write a
-// checkpoint and end. It does nothing if none runs.
-func (b *RandomCluster) CheckpointOne() {
-	b.T.Helper()
-	var running []cluster.AttemptID
-	for m := range b.View().Machines() {
-		for _, a := range m.Attempts {
-			if a.State == cluster.AttemptRunning {
-				running = append(running, a.ID)
-			}
-		}
-	}
-	if len(running) > 0 {
-		b.Do(cluster.PreemptAttempt{Attempt: running[b.Random.IntN(len(running))], Cause: "others", Mode: preempt.Checkpoint})
-	}
 }
 
 // written reports whether all input of a stage has been written. Reduces that start early do
