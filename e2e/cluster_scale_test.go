@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,9 +15,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/client/remote"
-	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/ops/localcluster"
-	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
@@ -83,39 +80,6 @@ func TestSoakScale(t *testing.T) {
 		if e.running(m.PID) && e.memory(m.PID) > masterBound {
 			t.Errorf("master %s has used %d MiB", m.ID, e.memory(m.PID)>>20)
 		}
-	}
-}
-
-// TestSoakLocationsOfManyFiles runs a map for each of more files than the client locates in
-// HDFS. The leader locates the rest in time: nearly all maps run on machines of their
-// blocks.
-func TestSoakLocationsOfManyFiles(t *testing.T) {
-	const files, machines = 1000, 4
-	c, err := minihdfs.Start(t.Context(), minihdfs.Config{
-		Dir: t.TempDir(), DataNodes: machines, Replication: 1, Racks: slices.Repeat([]string{"/rack1"}, machines),
-	})
-	must(t, err)
-	t.Cleanup(func() { must(t, c.Close()) })
-	must(t, c.WaitLive(t.Context(), machines))
-	var hosts []string
-	for i := range machines {
-		hosts = append(hosts, c.Host(i))
-	}
-	e := newEngine(t, "--tasknodes", strconv.Itoa(machines), "--map-slots", "2", "--addresses", strings.Join(hosts, ","))
-	dir := t.TempDir()
-	for i := range files {
-		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%04d", i)), []byte("a line\n"), 0o644))
-	}
-	in := c.URI() + newWeb(t, c).dir() + "/in"
-	e.done("fs", "-D", "dfs.replication=1", "-put", dir, in)
-	doc := filepath.Join(t.TempDir(), "report")
-	e.done("run", "wordcount", "--quiet", "--report", doc, "-D", "hammr.input.combine=false", in, in+".out")
-	r, err := report.ReadFile(doc)
-	must(t, err)
-	local := r.Counters["Job Counters "]["Data-local map tasks"]
-	t.Logf("%d of %d maps local, %.1f s", local, files, r.ElapsedSeconds)
-	if local < files*95/100 {
-		t.Errorf("%d of %d maps were local", local, files)
 	}
 }
 

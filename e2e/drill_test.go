@@ -108,25 +108,6 @@ func TestDrillOfNetworks(t *testing.T) {
 	}
 }
 
-// TestDrillInside makes disks slow and failing, and clocks jump by an hour, inside daemons
-// and tasks.
-//
-// Gate: TestDrill, chaos/simulate.TestEachKind
-func TestDrillInside(t *testing.T) {
-	testlevel.Nightly(t)
-	t.Parallel()
-	rows := drilled(t, "--plan", planned(t,
-		"fault at 200ms do slow-disk tasknode 1 by 20ms for 2s",
-		"fault when j1 map 10% do io-error tasknode 2 for 1s",
-		"fault when j1 map 30% do clock jobmaster leader by 1h",
-		"fault when j1 map 50% do clock tasknode 3 by -1h",
-		"fault when j1 map 60% do slow-disk jobmaster leader by 5ms for 1s",
-		"fault when j1 reduce 0% do io-error jobmaster leader for 500ms"))
-	if len(rows) != 1 || rows[0].Planned != 6 || rows[0].Faults < 3 {
-		t.Errorf("drills %+v", rows)
-	}
-}
-
 // TestDrillOfFailpoints makes failpoints fail, wait and crash. A failpoint that is never
 // reached does not count as a fault.
 //
