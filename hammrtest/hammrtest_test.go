@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/examples/wordcount"
 	"github.com/hammr/hammr/hammrtest"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
@@ -41,14 +42,10 @@ var gated = mr.New("gated", mr.TextLines(),
 func newGate(t *testing.T) *net.UnixListener {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gate-") // the name of a socket must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	gate, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "gate"), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { gate.Close() })
 	return gate
 }
@@ -59,9 +56,7 @@ func awaitAtGate(t *testing.T, gate *net.UnixListener, maps int) (open func()) {
 	waiting := []io.Closer{gate}
 	for range maps {
 		conn, err := gate.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		waiting = append(waiting, conn)
 	}
 	return func() {

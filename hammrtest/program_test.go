@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -15,20 +16,14 @@ import (
 // would do.
 func TestBuildFromAnotherModule(t *testing.T) {
 	repository, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dir := t.TempDir()
 	module := fmt.Sprintf("module example.com/tester\n\ngo 1.26.0\n\nrequire github.com/hammr/hammr v0.0.0\n\nreplace github.com/hammr/hammr => %s\n", repository)
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o644))
 	t.Chdir(dir)
 	file := filepath.Join(dir, "hammr")
 	flags := testlevel.Choose([]string{"-n"}, nil)
-	if err := build(file, flags...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, build(file, flags...))
 	if len(flags) > 0 {
 		return
 	}

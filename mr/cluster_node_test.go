@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/internal/source/board"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/server"
 	"github.com/hammr/hammr/mr"
@@ -50,13 +51,9 @@ func (l oneLog) Events() <-chan jobmaster.LogEvent { return l }
 // newTestCluster starts a cluster whose tasknode runs tasks of these programs.
 func newTestCluster(t testing.TB, programs ...mr.Runnable) *testCluster {
 	c := &testCluster{t: t, tokenFile: filepath.Join(t.TempDir(), "token")}
-	if err := os.WriteFile(c.tokenFile, []byte(testToken), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(c.tokenFile, []byte(testToken), 0o600))
 	settings, err := conf.FromMap(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if c.router, err = fsconf.NewRouter(settings, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +76,10 @@ func (c *testCluster) startMaster() *http.Server {
 		ClusterID: "17", Log: log, Resolve: c.router.Resolve,
 		Policy: func(string, map[string]string) (sched.Policy, error) { return new(fifo.Policy), nil },
 	})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	info := &wire.Info{ClusterId: "17", StagingDir: "file:" + c.t.TempDir()}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	c.address = listener.Addr().String()
 	server := rpc.NewServer(server.New(server.Config{
 		Master: master, Token: testToken, ClusterID: "17", Info: func() *wire.Info { return info }, Docs: board.OfLeader(master),
@@ -102,16 +95,12 @@ func (c *testCluster) calls() rpc.Config {
 
 func (c *testCluster) startNode(programs []mr.Runnable) {
 	masters, err := rpc.New(c.calls())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	node, err := tasknode.New(tasknode.Config{
 		Name: "n1", MapSlots: 2, ReduceSlots: 2, Dirs: []string{c.t.TempDir()},
 		Launcher: taskLauncher(programs), Link: masterlink.NewLink(masters),
 	})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	c.daemons.Go(func() {
 		defer masters.Close()
 		if err := node.Run(c.ctx); err != nil {
@@ -123,9 +112,7 @@ func (c *testCluster) startNode(programs []mr.Runnable) {
 // admin returns another client of the cluster.
 func (c *testCluster) admin() *remote.Client {
 	client, err := remote.New(remote.Config{Config: c.calls()})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 	c.t.Cleanup(func() { client.Close() })
 	return client
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -127,9 +128,7 @@ func TestInvalidClusterOptions(t *testing.T) {
 func TestClusterThatRefusesTheClient(t *testing.T) {
 	c := newTestCluster(t, wordCount())
 	wrong := mrtest.File(t, "token", "a-guess-of-16-bytes-or-more")
-	if err := os.Chmod(wrong, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(wrong, 0o600))
 	fails(t, wordCount(), mr.ExitFailed, []string{"--master", c.address, "--token-file", wrong, inputDir(t, "a\n"), outputDir(t)},
 		c.address+": the token is not that of cluster 17; name the file of the cluster's with --token-file")
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

@@ -16,6 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/data/format/splits"
 	"github.com/hammr/hammr/internal/data/format/text"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 )
@@ -70,16 +71,12 @@ func TestWrittenRowsAreRead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 		in := Delimited[everyType]().Separator(sep)
 		lines := strings.SplitAfter(file.String(), "\n")
 		for i, row := range want {
 			var got everyType
-			if err := in.rows.decode(unsafe.Pointer(&got), []byte(strings.TrimSuffix(lines[i], "\n"))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, in.rows.decode(unsafe.Pointer(&got), []byte(strings.TrimSuffix(lines[i], "\n"))))
 			if !reflect.DeepEqual(got, row) {
 				t.Fatalf("%+v, want %+v", got, row)
 			}
@@ -115,9 +112,7 @@ func FuzzDelimited(f *testing.F) {
 		if err := w.Write(first, struct{}{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 		if err := in.rows.decode(unsafe.Pointer(&second), bytes.TrimSuffix(file.Bytes(), []byte("\n"))); err != nil {
 			t.Fatalf("%q, written as %q: %v", line, file.Bytes(), err)
 		}
@@ -148,15 +143,11 @@ func openRows(t testing.TB, content string) *rowReader[numbersRow] {
 	ctx := context.Background()
 	fsys := mem.New(mem.Options{})
 	w, err := fsys.Create(ctx, "/rows", storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := w.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	size := int64(len(content))
 	split := &taskproc.Split{Parts: []*taskproc.Split_Part{{Path: "/rows", Length: size, FileSize: size}}}
 	parts := splits.OpenParts(ctx, func(name string) (storage.FS, string, error) { return fsys, name, nil },

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -32,9 +33,7 @@ func TestJobsAreContinued(t *testing.T) {
 	jobs := func() (ids []string) {
 		t.Helper()
 		all, err := docs.AllJobs.From(t.Context(), c.admin(), docs.AllQuery{Finished: docs.Yes})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, s := range all {
 			ids = append(ids, s.JobID)
 		}

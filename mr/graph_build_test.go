@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -28,9 +29,7 @@ func graphOf(t *testing.T, d *mr.Definition) dag.Graph {
 	t.Helper()
 	p := &mr.Program{Name: d.Name(), Jobs: []mr.Runnable{d}}
 	graphs, err := p.Graphs(3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return graphs[0].Graph
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/hammr/hammr/internal/data/keys"
+	"github.com/hammr/hammr/internal/testing/must"
 	"pgregory.net/rapid"
 )
 
@@ -23,9 +24,7 @@ func checkKept[T any](t *testing.T, codec keys.Codec[T], gen *rapid.Generator[T]
 			var got, want []T
 			for _, v := range values {
 				decoded, err := codec.Decode(codec.Append(nil, v))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				got, want = append(got, keep.of(a, v)), append(want, decoded)
 				scribble(v)
 			}

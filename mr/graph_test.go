@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -31,9 +32,7 @@ func TestGraphsOfAProgram(t *testing.T) {
 		want    []int // reduces of each job
 	}{{-1, []int{3, 0}}, {7, []int{7, 0}}, {0, []int{0, 0}}} {
 		graphs, err := p.Graphs(5, c.reduces)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var got []string
 		for _, g := range graphs {
 			got = append(got, g.Job+"\n"+g.Graph.String())

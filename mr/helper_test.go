@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -17,9 +18,7 @@ func inputDir(t testing.TB, contents ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for i, content := range contents {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("in-%d", i)), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("in-%d", i)), []byte(content), 0o644))
 	}
 	return dir
 }
@@ -32,14 +31,10 @@ func filesIn(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, e := range entries {
 		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if !strings.HasPrefix(e.Name(), ".") {
 			found[e.Name()] = string(content)
 		}

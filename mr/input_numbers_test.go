@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestNumbersCoverTheRange reads every split, cut in two at each possible place. It expects
@@ -13,14 +14,10 @@ func TestNumbersCoverTheRange(t *testing.T) {
 	for _, maps := range []string{"1", "2", "3", "7", "100"} {
 		for _, count := range []string{"0", "1", "2", "10", "50"} {
 			c, err := conf.FromMap(map[string]string{"rows": count, conf.JobMaps: maps})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			in := Numbers("rows")
 			splits, err := in.Splits(context.Background(), &InputEnv{conf: c})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			next := int64(0)
 			for _, s := range splits {
 				from := s.Parts[0].Start
@@ -51,9 +48,7 @@ func withRange(s Split, r Range) Split {
 func readNumbers(t *testing.T, in Input[int64, struct{}], s Split, next int64) int64 {
 	t.Helper()
 	r, err := in.Open(nil, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := r.Position().Offset; got != next {
 		t.Errorf("position before the first record: %d, want %d", got, next)
 	}
@@ -70,9 +65,7 @@ func readNumbers(t *testing.T, in Input[int64, struct{}], s Split, next int64) i
 func TestNumbersRefuseBadCounts(t *testing.T) {
 	for _, count := range []string{"", "-1", "ten"} {
 		c, err := conf.FromMap(map[string]string{"rows": count})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, err := Numbers("rows").Splits(context.Background(), &InputEnv{conf: c}); err == nil {
 			t.Errorf("count %q: no error", count)
 		}

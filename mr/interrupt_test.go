@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/conf/fsconf"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestConfirm(t *testing.T) {
@@ -36,19 +37,13 @@ func TestNamesMeanTheSameEverywhere(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	c, err := conf.FromMap(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	router, err := fsconf.NewRouter(c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	given := []string{"in", "/abs/*.txt", "file:///x", "s3://not/known"}
 	spec := &wire.JobSpec{Inputs: given, Properties: map[string]string{conf.Files: "side, /etc/hosts#h"}}
 	d := &Driver{files: router}
-	if err := d.qualifyNames(context.Background(), spec); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.qualifyNames(context.Background(), spec))
 	if want := []string{"file:" + dir + "/in", "file:/abs/*.txt", "file:/x", "s3://not/known"}; !slices.Equal(spec.Inputs, want) {
 		t.Errorf("inputs are %q, want %q", spec.Inputs, want)
 	}

@@ -6,11 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hammr/hammr/internal/data/hashtable"
+	"github.com/hammr/hammr/internal/testing/must"
 	"pgregory.net/rapid"
 )
 
 // lookupOf returns a Lookup in records that were grouped by key, and its dumb twin, a Go map.
-func lookupOf[K comparable, V any](t interface{ Fatal(...any) }, records []Pair[K, V]) (*Lookup[K, V], map[K][]V) {
+func lookupOf[K comparable, V any](t must.T, records []Pair[K, V]) (*Lookup[K, V], map[K][]V) {
 	r := newRoute[K, V]()
 	want := make(map[K][]V)
 	var order []K
@@ -28,9 +29,7 @@ func lookupOf[K comparable, V any](t interface{ Fatal(...any) }, records []Pair[
 		}
 	}
 	table, err := b.Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return newLookup(&Side[K, V]{route: &r}, table), want
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
@@ -72,16 +73,12 @@ const testJobID = "job_test_0001"
 func newNode(t *testing.T, job anyJob, reduces int, properties map[string]string) *node {
 	n := &node{t: t, job: job, dir: t.TempDir()}
 	segments, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{n.dir}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	server := httptest.NewServer(segments)
 	t.Cleanup(server.Close)
 	n.address = strings.TrimPrefix(server.URL, "http://")
 	c, err := conf.FromMap(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if n.files, err = fsconf.NewRouter(c, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +103,7 @@ func (n *node) attempt(start *taskproc.Start, at int, order *taskproc.ToTask, fi
 	n.serial++
 	start.AttemptId = fmt.Sprintf("attempt_test_0001_m_000000_%d", n.serial)
 	start.LocalDir = filepath.Join(n.dir, testJobID, taskdir.InJob(start.AttemptId))
-	if err := os.MkdirAll(start.LocalDir, 0o755); err != nil {
-		n.t.Fatal(err)
-	}
+	must.Do(n.t, os.MkdirAll(start.LocalDir, 0o755))
 	near, far := net.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- n.server.Serve(context.Background(), far) }()
@@ -343,9 +338,7 @@ func (n *node) textOf(pieces []*taskproc.Piece) string {
 	slices.SortStableFunc(pieces, func(a, b *taskproc.Piece) int { return strings.Compare(a.Output, b.Output) })
 	for _, p := range pieces {
 		data, err := os.ReadFile(strings.TrimPrefix(p.Path, "file:"))
-		if err != nil {
-			n.t.Fatal(err)
-		}
+		must.Do(n.t, err)
 		if int64(len(data)) != p.Length {
 			n.t.Fatalf("piece %s: %d bytes, recorded %d", p.Path, len(data), p.Length)
 		}
@@ -366,23 +359,15 @@ func cutInputs(t *testing.T, job anyJob, maxSplit int, inputs ...inputFile) []*t
 	var paths []string
 	for i, f := range inputs {
 		path := filepath.Join(dir, fmt.Sprintf("in%02d%s", i, f.suffix))
-		if err := os.WriteFile(path, f.content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, f.content, 0o644))
 		paths = append(paths, path)
 	}
 	c, err := conf.FromMap(map[string]string{conf.SplitMaxSize: fmt.Sprint(maxSplit)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	router, err := fsconf.NewRouter(c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cuts, err := detailsOf(t, job).inputs[0].Splits(t.Context(), &InputEnv{Files: router, Paths: paths, conf: c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var numbers numberer
 	splits := make([]*taskproc.Split, len(cuts))
 	for i, s := range cuts {
@@ -394,9 +379,7 @@ func cutInputs(t *testing.T, job anyJob, maxSplit int, inputs ...inputFile) []*t
 func detailsOf(t *testing.T, job anyJob) details {
 	t.Helper()
 	det, err := job.details(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return det
 }
 

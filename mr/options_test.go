@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestParseArgs(t *testing.T) {
 	o, err := parseArgs(strings.Fields("-D a=b --quiet -Dc=d=e -fs hdfs://nn:1 -conf x.xml -files f,g#h in --report=r.json -x out --workers 3 --pool nightly"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if want := []string{"mapreduce.job.queuename=nightly", "a=b", "c=d=e"}; !slices.Equal(o.define, want) {
 		t.Errorf("define %q, want %q", o.define, want)
 	}
@@ -27,9 +27,7 @@ func TestParseArgs(t *testing.T) {
 
 func TestParseArgsAfterDoubleDash(t *testing.T) {
 	o, err := parseArgs([]string{"in", "out", "--", "--quiet", "-h", "--unknown", "--"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if o.quiet || o.help {
 		t.Error("an option behind -- was read")
 	}
@@ -40,9 +38,7 @@ func TestParseArgsAfterDoubleDash(t *testing.T) {
 
 func TestParseArgsAcceptsOptionsOfTheProgram(t *testing.T) {
 	o, err := parseArgs(strings.Fields("-D a=b in --rounds=5 --seed 7 out"), []string{"--rounds", "--seed"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if want := []string{"in", "--rounds=5", "--seed", "7", "out"}; !slices.Equal(o.args, want) {
 		t.Errorf("args %q, want %q", o.args, want)
 	}

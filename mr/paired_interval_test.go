@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -126,9 +127,7 @@ func TestEncodePairs(t *testing.T) {
 func TestDecodePairs(t *testing.T) {
 	want := []armPair{{2, 1}, {3.25, 4.5}}
 	var b strings.Builder
-	if err := encodePairs(&b, "map", "ms", want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, encodePairs(&b, "map", "ms", want))
 	if got, err := decodePairs(strings.NewReader(b.String())); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}

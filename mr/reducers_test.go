@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // caught is an Emitter that keeps the emitted records.
@@ -29,9 +31,7 @@ func TestFolds(t *testing.T) {
 		"first": {First[string, int64](), 3},
 	} {
 		var out caught[string, int64]
-		if err := c.reducer.Reduce(nil, "k", slices.Values(values), &out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.reducer.Reduce(nil, "k", slices.Values(values), &out))
 		if !slices.Equal(out.values, []int64{c.want}) {
 			t.Errorf("%s: %v, want %d", name, out.values, c.want)
 		}
@@ -50,9 +50,7 @@ func TestFoldKeepsBytes(t *testing.T) {
 		}
 	}
 	var out caught[string, []byte]
-	if err := First[string, []byte]().Reduce(nil, "k", values, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, First[string, []byte]().Reduce(nil, "k", values, &out))
 	if !bytes.Equal(out.values[0], []byte("b")) {
 		t.Errorf("first value %q, want b", out.values[0])
 	}

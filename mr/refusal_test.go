@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -83,9 +84,7 @@ func TestOptionsBehindArguments(t *testing.T) {
 func TestLoopOfLinks(t *testing.T) {
 	in, dir := inputDir(t, "a\n"), outputDir(t)
 	loop := filepath.Join(in, "sub", "loop")
-	if err := errors.Join(os.Mkdir(filepath.Dir(loop), 0o755), os.Symlink("..", loop)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Mkdir(filepath.Dir(loop), 0o755), os.Symlink("..", loop)))
 	fails(t, wordCount(), mr.ExitFailed, []string{"-D", "mapreduce.input.fileinputformat.input.dir.recursive=true", in, dir},
 		"file:"+loop+" is a link to a directory that contains it")
 	gone(t, dir)
@@ -116,9 +115,7 @@ func TestMissingInput(t *testing.T) {
 func TestOutputThatExists(t *testing.T) {
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept")
-	if err := os.WriteFile(kept, []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(kept, []byte("mine"), 0o644))
 	for _, out := range []string{dir, kept} {
 		fails(t, wordCount(), mr.ExitFailed, []string{inputDir(t, "a\n"), out}, "wordcount: Output directory file:", out+" already exists")
 	}

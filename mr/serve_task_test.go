@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // counting returns a job with a reduce phase.
@@ -35,9 +36,7 @@ func TestGraphOfThisBinaryIsComparedWithTheOneSubmitted(t *testing.T) {
 		"an input less":       {maps: 3, reduces: 2, mapsNow: 3, set: "2", input: 1, want: "that one has 2 inputs or more, this one has 1"},
 	} {
 		properties, err := conf.FromMap(map[string]string{conf.JobReduces: c.set})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		err = checkGraph(counting(), properties, &taskproc.Start{
 			Maps: c.mapsNow, Reduces: int32(c.reduces), Fingerprint: dag.MapReduce(c.maps, c.reduces).Fingerprint(),
 			Split: &taskproc.Split{Input: c.input},

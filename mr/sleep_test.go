@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/task"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // detached returns a task outside any node. properties are pairs of name and value.
@@ -27,9 +28,7 @@ func detached(t *testing.T, ctx context.Context, properties ...string) *Task {
 		}
 	}
 	made, err := newTask(task.Detached(ctx, new(taskproc.Start), c, nil), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return made
 }
 
@@ -38,9 +37,7 @@ func TestSleep(t *testing.T) {
 		asleep := detached(t, t.Context())
 		for _, d := range []time.Duration{-time.Second, 0, 1, time.Millisecond, aliveStep, 3*aliveStep + 7, time.Hour} {
 			began := time.Now()
-			if err := asleep.Sleep(d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, asleep.Sleep(d))
 			if took := time.Since(began); took != max(d, 0) {
 				t.Errorf("a sleep of %v took %v", d, took)
 			}
@@ -74,9 +71,7 @@ func TestBrake(t *testing.T) {
 			b := newThrottle(detached(t, t.Context(), conf.RecordSleep, text))
 			began := time.Now()
 			for n := range time.Duration(5000) {
-				if err := b.record(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, b.record())
 				if late := (n+1)*each - time.Since(began); late < 0 || late >= minSleep {
 					t.Fatalf("%s: %d records took %v", text, n+1, time.Since(began))
 				}
@@ -96,9 +91,7 @@ func TestBrakeTakesBackWhatTimersTakeTooLong(t *testing.T) {
 		b.owed = -time.Second
 		began := time.Now()
 		for range 13 {
-			if err := b.record(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.record())
 		}
 		if took := time.Since(began); took != 300*time.Millisecond {
 			t.Errorf("took %v", took)
@@ -123,9 +116,7 @@ func runBraked(t *testing.T, ctx context.Context, r Runnable, options ...string)
 		fmt.Fprintln(&lines, strings.Repeat("x", i%10))
 	}
 	in, outDir := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-	if err := os.WriteFile(in, []byte(lines.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(in, []byte(lines.String()), 0o644))
 	var log bytes.Buffer
 	began := time.Now()
 	code = Run(ctx, r, append(options, in, outDir), &log, &log)

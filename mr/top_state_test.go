@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestFirstOfAgainstASort compares firstOf with a stable sort of all values, of which the
@@ -51,12 +53,8 @@ func TestTopStateIsKept(t *testing.T) {
 			}
 		}
 		state, err := before.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := after.Load(state); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, after.Load(state))
 		for _, key := range records[cut:] {
 			after.first.add(Pair[string, int64]{First: key, Second: int64(len(key))})
 		}

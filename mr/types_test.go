@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // module is the root of the source tree, relative to this package.
@@ -19,15 +21,11 @@ func build(t *testing.T, sources ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	root, err := filepath.Abs(module)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var replace, patterns []string
 	for i, source := range sources {
 		file := filepath.Join(dir, fmt.Sprintf("p%d.go", i))
-		if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(source), 0o644))
 		replace = append(replace, fmt.Sprintf("%q:%q", filepath.Join(root, "mr", fmt.Sprintf("overlay%d", i), "main.go"), file))
 		patterns = append(patterns, fmt.Sprintf("./mr/overlay%d", i))
 	}
@@ -90,9 +88,7 @@ func TestProgramsInDocumentsCompile(t *testing.T) {
 	var programs []string
 	for _, name := range []string{"README.md", "docs/programming.md"} {
 		text, err := os.ReadFile(filepath.Join(module, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 			if strings.HasPrefix(block[1], "package ") {
 				programs = append(programs, block[1])

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func testBudget(bytes int64) *Budget { return NewBudget(BudgetConfig{Bytes: bytes}) }
@@ -72,9 +74,7 @@ func TestFoldTableBorrows(t *testing.T) {
 			o := testOptions(t, 2)
 			o.Memory, o.Budget = 1<<20, testBudget(tt.budget)
 			table, err := NewFoldTable(context.Background(), o, sumFold)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var key []byte
 			for i := range 60_000 {
 				key = strconv.AppendInt(key[:0], int64(i), 10)
@@ -88,9 +88,7 @@ func TestFoldTableBorrows(t *testing.T) {
 			if spilled := table.Stats().Spills > 0; spilled != tt.spills {
 				t.Errorf("spilled: %v", spilled)
 			}
-			if err := table.Abort(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, table.Abort())
 			if taken := o.Budget.mu.taken; taken != 0 {
 				t.Errorf("%d bytes are not given back", taken)
 			}
@@ -110,21 +108,15 @@ func TestIntakeGrows(t *testing.T) {
 			o := intakeOptions(t)
 			o.Memory, o.InMemThreshold, o.Budget = 8<<10, -1, testBudget(tt.budget)
 			in, err := NewIntake(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for _, s := range sources {
-				if err := addOne(in, s, false); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, addOne(in, s, false))
 			}
 			samePairs(t, readMerge(t, finalMerge(t, in)), want)
 			if s := in.Stats(); (s.InMemory < s.Segments || s.Merges > 0) != tt.disk {
 				t.Errorf("stats %+v", s)
 			}
-			if err := in.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, in.Close())
 			if taken := o.Budget.mu.taken; taken != 0 {
 				t.Errorf("%d bytes are not given back", taken)
 			}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestBufferedIsWhatIsInMemory gives both collectors records that stay in memory. Buffered is 0
@@ -13,13 +15,9 @@ import (
 func TestBufferedIsWhatIsInMemory(t *testing.T) {
 	ctx := context.Background()
 	sorted, err := NewSortBuffer(ctx, testOptions(t, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	folded, err := NewFoldTable(ctx, testOptions(t, 2), joinFold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	before := []int64{sorted.Buffered(), folded.Buffered()}
 	total := int64(0)
 	for n := range 300 {
@@ -49,9 +47,7 @@ func TestBufferedOfAnIntake(t *testing.T) {
 	s := sources[0]
 	data := readFile(t, s.Path)[s.Run.Offset:][:s.Run.Length]
 	in, err := NewIntake(intakeOptions(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if buffered := in.Buffered(); buffered != 0 {
 		t.Errorf("%d bytes of nothing", buffered)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
@@ -31,14 +32,10 @@ func copySources(t testing.TB, sources []Source) (copied []Source, read int64) {
 	t.Helper()
 	for i, s := range sources {
 		data, err := os.ReadFile(s.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var b bytes.Buffer
 		run, from, err := CopyRest(context.Background(), rangesOf(data, &read), &b, s.Run, s.From)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r := s.rank()
 		c := Source{FS: local.New(local.Options{}), Path: filepath.Join(t.TempDir(), "run"), Run: run, From: from, Ordinal: r.ordinal, Sequence: r.sequence}
 		if err := os.WriteFile(c.Path, b.Bytes(), 0o600); err != nil {
@@ -53,13 +50,9 @@ func copySources(t testing.TB, sources []Source) (copied []Source, read int64) {
 func taggedSources(t testing.TB, sources []Source) Source {
 	t.Helper()
 	in, err := NewIntake(IntakeOptions{FS: local.New(local.Options{}), Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	merged, err := in.mergeToFile(context.Background(), sources)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return merged
 }
 
@@ -105,9 +98,7 @@ func TestCopyRestMergesAlike(t *testing.T) {
 				t.Errorf("%d bytes read at record %d, of which %d are left", read, i, left)
 			}
 		}
-		if err := errors.Join(m.Err(), m.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(m.Err(), m.Close()))
 	}
 }
 
@@ -117,9 +108,7 @@ func TestCopyRestFindsDamage(t *testing.T) {
 	sources, _ := mapSources(t, r, 3, "random", None)
 	s := taggedSources(t, sources)
 	data, err := os.ReadFile(s.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	try := func(data []byte) error {
 		var read int64
 		_, _, err := CopyRest(context.Background(), rangesOf(data, &read), io.Discard, s.Run, s.From)
@@ -150,9 +139,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 func TestCopyRestBlamesTheRightSide(t *testing.T) {
 	sources, _ := mapSources(t, rand.New(rand.NewPCG(1, 1)), 1, "random", None)
 	data, err := os.ReadFile(sources[0].Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var read int64
 	_, _, err = CopyRest(context.Background(), rangesOf(data, &read), fullDisk{}, sources[0].Run, RunPosition{})
 	if !errors.Is(err, errFull) || errors.As(err, new(*SourceError)) {

@@ -3,6 +3,7 @@ package shuffle
 import (
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage/mem"
 )
 
@@ -10,9 +11,7 @@ import (
 // that merges it into a tagged run adds a tag. Nothing is copied, so no memory is touched.
 func TestEveryRecordOfAMapFitsATaggedRun(t *testing.T) {
 	w, err := createData(t.Context(), mem.New(mem.Options{}), "/data", None)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.beginRun(nil)
 	longest := maxBlockRaw - uvarintLen(maxRanks-1)
 	if w.reserve(longest+1) != nil || w.err == nil || w.longest() != longest {

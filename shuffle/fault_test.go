@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/mem"
@@ -90,9 +91,7 @@ func TestCollectorsSurviveEveryFault(t *testing.T) {
 	for name, work := range map[string]func(storage.FS, []pair, Codec) (*Index, error){"sort": collectOn, "fold": foldOn} {
 		probe := fault.New(mem.New(mem.Options{}), fault.Options{})
 		want, err := work(probe, records, None)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for n := 1; n <= probe.Calls(); n++ {
 			inner := mem.New(mem.Options{})
 			x, err := work(fault.New(inner, fault.Options{}, fault.Rule{Nth: n, Times: 1, Err: syscall.ENOSPC}), records, None)
@@ -114,16 +113,12 @@ func TestIntakeSurvivesEveryFault(t *testing.T) {
 	for i := range 7 {
 		records := recordKinds["random"](rand.New(rand.NewPCG(2, uint64(i))), 1000*i)
 		b, err := NewSortBuffer(context.Background(), Options{FS: inner, Path: "/maps/" + string(rune('a'+i)), Partitions: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, r := range records {
 			b.Emit([]byte(r.key), []byte(r.value))
 		}
 		x, err := b.Finish(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		sources = append(sources, x.Sources(inner, 0, Ordinal{Input: int32(i)})...)
 	}
 	on := func(fsys storage.FS) []Source {
@@ -136,9 +131,7 @@ func TestIntakeSurvivesEveryFault(t *testing.T) {
 	}
 	probe := fault.New(inner, fault.Options{})
 	want, err, _ := gatherOn(probe, on(probe), S2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for n := 1; n <= probe.Calls(); n++ {
 		for _, rule := range []fault.Rule{
 			{Nth: n, Times: 1, Err: syscall.EIO},
@@ -155,9 +148,7 @@ func TestIntakeSurvivesEveryFault(t *testing.T) {
 			if files := listing(t, inner, "/job"); files != "" && left == nil {
 				t.Errorf("%+v: files left: %s", rule, files)
 			}
-			if err := inner.Remove(context.Background(), "/job", true); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, inner.Remove(context.Background(), "/job", true))
 		}
 	}
 }
@@ -171,9 +162,7 @@ func TestPanicOfAFoldIsAnErrorOfTheTable(t *testing.T) {
 		return acc + v
 	})
 	table, err := NewFoldTable(t.Context(), testOptions(t, 2), fold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range int64(3 * foldBatch) {
 		table.Emit([]byte("k"), i)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // phases draws records whose keys are nearly all different for a while, then repeat, and so on.
@@ -64,9 +66,7 @@ func TestFoldTableBypassEnds(t *testing.T) {
 	o := testOptions(t, 2)
 	o.Memory = 1 << 20
 	table, err := NewFoldTable(context.Background(), o, sumFold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	emit := func(n, domain int) {
 		for i := range n {
 			table.Emit(strconv.AppendInt(nil, int64(i%domain), 10), 1)
@@ -87,9 +87,7 @@ func TestFoldTableBypassEnds(t *testing.T) {
 	if table.Buffered() == 0 {
 		t.Error("a log with records has nothing to write")
 	}
-	if err := table.Abort(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Abort())
 }
 
 // TestFoldTableBypassBorrows checks that a log with a budget needs no second spill.
@@ -118,9 +116,7 @@ func TestFoldTableBypassPanics(t *testing.T) {
 	fails.Fold = func(acc, v int64) (int64, bool) { panic("fold") }
 	o := testOptions(t, 1)
 	table, err := NewFoldTable(context.Background(), o, fails)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := 0; table.log == nil; i++ {
 		table.Emit(strconv.AppendInt(nil, int64(i), 10), 1)
 	}
@@ -130,8 +126,6 @@ func TestFoldTableBypassPanics(t *testing.T) {
 	if p := new(PanicError); !errors.As(table.Err(), &p) || p.Value != "fold" {
 		t.Errorf("error %v", table.Err())
 	}
-	if err := table.Abort(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Abort())
 	onlyFiles(t, filepath.Dir(o.Path))
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // foldTwin is the dumb twin of a fold table: it folds records with a map.
@@ -29,9 +31,7 @@ func foldTwin(records []pair) map[string]string {
 func collectFolded[V any](t testing.TB, o Options, f Fold[V], records []pair, value func(string) V) (*Index, Stats) {
 	t.Helper()
 	table, err := NewFoldTable(context.Background(), o, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var key []byte
 	for _, r := range records {
 		key = append(key[:0], r.key...)
@@ -39,9 +39,7 @@ func collectFolded[V any](t testing.TB, o Options, f Fold[V], records []pair, va
 	}
 	clear(key)
 	x, err := table.Finish(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return x, table.Stats()
 }
 
@@ -145,9 +143,7 @@ func TestFoldTableCopiesValues(t *testing.T) {
 		o := testOptions(t, 1)
 		o.MaxRuns = 1
 		table, err := NewFoldTable(context.Background(), o, latest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		key, value := make([]byte, 0, 16), make([]byte, 0, 16)
 		var want []pair
 		for i := range 10 * keys {
@@ -159,9 +155,7 @@ func TestFoldTableCopiesValues(t *testing.T) {
 			}
 		}
 		x, err := table.Finish(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if spilled := table.Stats().Spills >= 3; spilled != (keys > 3) {
 			t.Errorf("%d keys: %d spills", keys, table.Stats().Spills)
 		}
@@ -172,17 +166,13 @@ func TestFoldTableCopiesValues(t *testing.T) {
 func TestFoldTableAbortLeavesNothing(t *testing.T) {
 	o := testOptions(t, 2)
 	table, err := NewFoldTable(context.Background(), o, sumFold)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range 50000 {
 		table.Emit(strconv.AppendInt(nil, int64(i), 10), 1)
 	}
 	if table.Stats().Spills == 0 {
 		t.Fatal("no spill before Abort")
 	}
-	if err := table.Abort(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Abort())
 	onlyFiles(t, filepath.Dir(o.Path))
 }

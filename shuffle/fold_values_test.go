@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -67,9 +68,7 @@ func TestFoldTableKeepsStrings(t *testing.T) {
 			o.Memory = 24 << 20
 			f := labelledFold(fold)
 			table, err := NewFoldTable(context.Background(), o, f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			want := make(map[string]labelled)
 			r := rand.New(rand.NewPCG(5, 6))
 			records := testlevel.Choose[int64](50_000, 150_000)
@@ -92,9 +91,7 @@ func TestFoldTableKeepsStrings(t *testing.T) {
 				t.Errorf("%d bytes of memory for %d bytes of strings", table.text.chunks.size, table.text.live)
 			}
 			x, err := table.Finish(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			checkLabelled(t, f, readIndexed(t, o.FS, x), want)
 		})
 	}
@@ -162,16 +159,12 @@ func TestFoldTableCountsOnlyKeptStrings(t *testing.T) {
 	last := joinFold
 	last.Fold = Always(func(_, v string) string { return v })
 	table, err := NewFoldTable(context.Background(), o, last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range 200_000 {
 		table.Emit([]byte{byte(i % 7)}, fmt.Sprint(strings.Repeat("x", 90), i))
 	}
 	if s := table.Stats().Spills; s > 0 {
 		t.Errorf("%d spills of 7 keys", s)
 	}
-	if err := table.Abort(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, table.Abort())
 }

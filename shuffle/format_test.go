@@ -14,6 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"pgregory.net/rapid"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -37,9 +38,7 @@ func TestIndexRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		x := drawIndex(rt)
 		y, err := DecodeIndex(x.Encode())
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, err)
 		if len(x.Partitions) == 0 {
 			x.Partitions = [][]Run{}
 		}

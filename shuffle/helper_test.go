@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 )
@@ -54,21 +55,15 @@ func readMerge(t testing.TB, m *Merge) []pair {
 	for m.Next() {
 		got = append(got, pair{string(m.Key()), string(m.Value())})
 	}
-	if err := m.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Err())
+	must.Do(t, m.Close())
 	return got
 }
 
 func mergeSources(t testing.TB, sources []Source) *Merge {
 	t.Helper()
 	m, err := NewMerge(context.Background(), sources, MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m
 }
 
@@ -77,9 +72,7 @@ func mergeSources(t testing.TB, sources []Source) *Merge {
 func readIndexed(t testing.TB, fsys storage.FS, x *Index) [][]pair {
 	t.Helper()
 	stored, err := ReadIndex(context.Background(), fsys, x.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if stored.Checksum != x.Checksum {
 		t.Fatalf("stored index has checksum %#x, returned one %#x", stored.Checksum, x.Checksum)
 	}
@@ -106,16 +99,12 @@ func samePairs(t testing.TB, got, want []pair) {
 func collectSorted(t testing.TB, o Options, records []pair) (*Index, Stats) {
 	t.Helper()
 	b, err := NewSortBuffer(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, r := range records {
 		b.Emit([]byte(r.key), []byte(r.value))
 	}
 	x, err := b.Finish(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return x, b.Stats()
 }
 
@@ -188,15 +177,11 @@ var joinFold = Fold[string]{
 func readFile(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return b
 }
 
 func writeFile(t testing.TB, path string, b []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, b, 0o644))
 }

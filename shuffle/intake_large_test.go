@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestIntakeOfOneKeyLargerThanMemory checks that the values of a group are streamed, even if
@@ -24,13 +26,9 @@ func TestIntakeOfOneKeyLargerThanMemory(t *testing.T) {
 			io := intakeOptions(t)
 			io.Memory, io.Factor = 256<<10, 4
 			in, err := NewIntake(io)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for i, s := range sources {
-				if err := addOne(in, s, i%2 == 0); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, addOne(in, s, i%2 == 0))
 			}
 			g := finalMerge(t, in).Groups()
 			if !g.NextGroup() {
@@ -45,9 +43,7 @@ func TestIntakeOfOneKeyLargerThanMemory(t *testing.T) {
 			if g.NextGroup() || g.Err() != nil || records[len(records)-1].value != "" {
 				t.Fatalf("values are missing or too many, error %v", g.Err())
 			}
-			if err := in.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, in.Close())
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // sizedSources returns sources of maps, of which the i-th has sizes[i] records.
@@ -38,9 +40,7 @@ func TestManyFilesAreMerged(t *testing.T) {
 		total += sizes[i]
 	}
 	in, err := NewIntake(intakeOptions(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer in.Close()
 	sources := slices.SortedFunc(slices.Values(sizedSources(t, sizes...)), compareSizes)
 	for len(sources) > 5 {
@@ -76,17 +76,11 @@ func BenchmarkMergeOfManyFiles(b *testing.B) {
 	sources := sizedSources(b, slices.Repeat([]int{1}, 20000)...)
 	for b.Loop() {
 		in, err := NewIntake(intakeOptions(b))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		for _, s := range sources {
-			if err := in.AddLocal(s); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, in.AddLocal(s))
 		}
 		finalMerge(b, in)
-		if err := in.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, in.Close())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -36,9 +37,7 @@ func TestIntakeTakesAllRunsOrNone(t *testing.T) {
 		o := intakeOptions(t)
 		o.Memory = memory
 		in, err := NewIntake(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i := range 3 * len(sources) {
 			addBroken(t, r, in, sources, i/3, i%3)
 			if s := in.Stats(); s != (IntakeStats{}) || in.mu.segments.used != 0 {
@@ -46,13 +45,9 @@ func TestIntakeTakesAllRunsOrNone(t *testing.T) {
 			}
 			onlyFiles(t, o.Dir)
 		}
-		if err := in.AddRemote(context.Background(), runsOf(sources), sources[0].Ordinal, opener(sources[0].FS, sources[0].Path)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, in.AddRemote(context.Background(), runsOf(sources), sources[0].Ordinal, opener(sources[0].FS, sources[0].Path)))
 		samePairs(t, readMerge(t, finalMerge(t, in)), want)
-		if err := in.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, in.Close())
 	}
 }
 
@@ -98,20 +93,14 @@ func TestErrorsOfTheIntakeAreNotOfTheSource(t *testing.T) {
 	o.Memory = 1 << 10
 	writeFile(t, o.Dir, []byte("a file where the directory is to be"))
 	in, err := NewIntake(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = addOne(in, sources[0], false)
 	var source *SourceError
 	if err == nil || errors.As(err, &source) {
 		t.Errorf("error %v", err)
 	}
-	if err := os.Remove(o.Dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(o.Dir))
+	must.Do(t, in.Close())
 }
 
 // TestCutRunIsIncomplete ends the body of a run at its start and in the middle. Both are an
@@ -137,9 +126,7 @@ func TestVerifyRun(t *testing.T) {
 	sources, _ := mapSources(t, rand.New(rand.NewPCG(2, 8)), 1, "random", None)
 	run := sources[0].Run
 	data := readFile(t, sources[0].Path)[run.Offset:][:run.Length]
-	if err := VerifyRun(context.Background(), bytes.NewReader(data), run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, VerifyRun(context.Background(), bytes.NewReader(data), run))
 	for i := 0; i < len(data); i += 301 {
 		changed := bytes.Clone(data)
 		changed[i] ^= 16

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 )
@@ -84,13 +85,9 @@ func TestIntakeFreesMemoryForTheFinalMerge(t *testing.T) {
 		o := intakeOptions(t)
 		o.Memory, o.FreePercent = 16<<20, free
 		in, err := NewIntake(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, s := range sources {
-			if err := addOne(in, s, false); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, addOne(in, s, false))
 		}
 		before := in.Buffered()
 		m := finalMerge(t, in)
@@ -99,9 +96,7 @@ func TestIntakeFreesMemoryForTheFinalMerge(t *testing.T) {
 			t.Errorf("free %v: %d bytes in memory of %d before, at most %d are allowed", free, after, before, most)
 		}
 		samePairs(t, readMerge(t, m), want)
-		if err := in.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, in.Close())
 		onlyFiles(t, o.Dir)
 	}
 }
@@ -109,9 +104,7 @@ func TestIntakeFreesMemoryForTheFinalMerge(t *testing.T) {
 func finalMerge(t testing.TB, in *Intake) *Merge {
 	t.Helper()
 	m, err := in.Merge(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m
 }
 
@@ -130,14 +123,10 @@ func TestIntakeOutputIsIndependentOfArrival(t *testing.T) {
 		o.FreePercent = rapid.SampledFrom([]float64{0, 0, 0.9, 1}).Draw(rt, "free")
 		o.Budget = testBudget(rapid.SampledFrom([]int64{0, 10 << 10, 500 << 10, 64 << 20}).Draw(rt, "budget"))
 		in, err := NewIntake(o)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, err)
 		fill(t, r, in, sources)
 		samePairs(t, readMerge(t, finalMerge(t, in)), want)
-		if err := in.Close(); err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, in.Close())
 		onlyFiles(t, o.Dir)
 		if taken := o.Budget.mu.taken; taken != 0 {
 			rt.Fatalf("%d bytes are not given back", taken)
@@ -154,9 +143,7 @@ func TestIntakeResumesFromState(t *testing.T) {
 		o := intakeOptions(t)
 		o.Factor = rapid.IntRange(2, 9).Draw(rt, "factor")
 		in, err := NewIntake(o)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, err)
 		fill(t, r, in, sources)
 		base := o.Dir
 		for pause := 0; len(want) > 0; pause++ {
@@ -174,18 +161,14 @@ func TestIntakeResumesFromState(t *testing.T) {
 			if err == nil {
 				err = in.Detach()
 			}
-			if err != nil {
-				rt.Fatal(err)
-			}
+			must.Do(rt, err)
 			o.Dir = filepath.Join(base, fmt.Sprint("attempt", pause))
 			if in, err = NewIntakeFromState(o, state); err != nil {
 				rt.Fatal(err)
 			}
 		}
 		samePairs(t, readMerge(t, finalMerge(t, in)), nil)
-		if err := in.Close(); err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, in.Close())
 	})
 }
 
@@ -199,9 +182,7 @@ func TestIntakeRefusesBadStreams(t *testing.T) {
 		o := intakeOptions(t)
 		o.Memory = memory
 		in, err := NewIntake(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i := 0; i < len(data); i += 501 {
 			changed := bytes.Clone(data)
 			changed[i] ^= 4
@@ -216,14 +197,10 @@ func TestIntakeRefusesBadStreams(t *testing.T) {
 			t.Fatalf("error %v", err)
 		}
 		for _, s := range sources {
-			if err := addOne(in, s, false); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, addOne(in, s, false))
 		}
 		samePairs(t, readMerge(t, finalMerge(t, in)), want)
-		if err := in.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, in.Close())
 		onlyFiles(t, o.Dir)
 	}
 }
@@ -236,9 +213,7 @@ func TestIntakeWaitsForMemory(t *testing.T) {
 	o := intakeOptions(t)
 	o.Memory, o.InputBufferPercent, o.MemoryLimitPercent = s.Run.Length+1, 1, 1
 	in, err := NewIntake(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	stuck, feed := io.Pipe()
 	done := make(chan error)
 	go func() { done <- addStream(context.Background(), in, stuck, s.Run, Ordinal{}) }()
@@ -254,7 +229,5 @@ func TestIntakeWaitsForMemory(t *testing.T) {
 	if err := <-done; !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("error %v of a stream that ends", err)
 	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, in.Close())
 }

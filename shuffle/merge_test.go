@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 )
@@ -71,9 +72,7 @@ func TestMergeResumes(t *testing.T) {
 			samePairs(t, readMerge(t, again), want[i:])
 		}
 		samePairs(t, readMerge(t, mergeSources(t, sourcesAt(sources, m.Positions()))), nil)
-		if err := errors.Join(m.Err(), m.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(m.Err(), m.Close()))
 	}
 }
 
@@ -89,9 +88,7 @@ func TestGroupsLikeTwin(t *testing.T) {
 			return prefix([]byte(k))
 		}
 		m, err := NewMerge(context.Background(), sources, MergeOptions{GroupPrefix: prefix})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, err)
 		defer m.Close()
 		g := m.Groups()
 		for g.NextGroup() {
@@ -204,9 +201,7 @@ func TestMergeStopsWithItsContext(t *testing.T) {
 	sources, _ := mapSources(t, rand.New(rand.NewPCG(1, 2)), 2, "sorted", None)
 	ctx, cancel := context.WithCancel(context.Background())
 	m, err := NewMerge(ctx, sources, MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer m.Close()
 	cancel()
 	if m.Next() || !errors.Is(m.Err(), context.Canceled) {

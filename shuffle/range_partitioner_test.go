@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hammr/hammr/internal/data/poison"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -47,9 +48,7 @@ func TestRangePartitionerIsMonotone(t *testing.T) {
 			lent[i] = bytes.Clone(c)
 		}
 		p, err := NewRangePartitioner(lent)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, err)
 		for _, c := range lent {
 			poison.Fill(c)
 		}
@@ -75,9 +74,7 @@ func TestCutPointsBalance(t *testing.T) {
 			r := rand.New(rand.NewPCG(9, uint64(parts)))
 			samples := sampleKeys(r, 20000, kind)
 			p, err := NewRangePartitioner(CutPoints(slices.Clone(samples), parts))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			counts, keys := make([]int, len(p.cuts)+1), make([]map[string]int, len(p.cuts)+1)
 			heaviest := 0
 			for _, s := range samples {
@@ -106,9 +103,7 @@ func TestCutPointsBalance(t *testing.T) {
 
 func TestRangePartitionerEncodes(t *testing.T) {
 	p, err := NewRangePartitioner([][]byte{nil, []byte("a\x00"), []byte("b")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	b := p.Encode()
 	q, err := DecodeRangePartitioner(b)
 	if err != nil || !slices.EqualFunc(p.cuts, q.cuts, bytes.Equal) {
@@ -125,9 +120,7 @@ func TestRangePartitionerEncodes(t *testing.T) {
 
 func FuzzDecodeRangePartitioner(f *testing.F) {
 	p, err := NewRangePartitioner([][]byte{[]byte("a"), []byte("b")})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add(p.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if p, err := DecodeRangePartitioner(b); err == nil {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestExtentsAreNotTakenTwice compares the free list with a dumb twin that has one flag for
@@ -112,9 +114,7 @@ func TestSegmentsBelongToOneAttempt(t *testing.T) {
 		o.Memory = rapid.SampledFrom([]int64{200 << 10, 500 << 10, 2 << 20}).Draw(rt, "memory")
 		o.MemoryLimitPercent, o.InMemThreshold = rapid.SampledFrom([]float64{0.3, 1}).Draw(rt, "largest"), -1
 		in, err := NewIntake(o)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, err)
 		var wg sync.WaitGroup
 		for _, s := range sources {
 			breaks, cancels := r.Int64N(s.Run.Length), r.Int64N(s.Run.Length)
@@ -131,9 +131,7 @@ func TestSegmentsBelongToOneAttempt(t *testing.T) {
 			rt.Fatalf("%d bytes in use by segments of %d", in.mu.segments.used, buffered)
 		}
 		samePairs(t, readMerge(t, finalMerge(t, in)), want)
-		if err := in.Close(); err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, in.Close())
 		if m := &in.mu.segments; m.used != 0 || m.arena != nil {
 			rt.Fatalf("%d bytes in use after the end", m.used)
 		}
@@ -187,18 +185,14 @@ func TestIntakeClosedUnderAnArrival(t *testing.T) {
 	o := intakeOptions(t)
 	o.Memory = 64 << 20
 	in, err := NewIntake(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	late, feed := io.Pipe()
 	done := make(chan error)
 	go func() { done <- addStream(context.Background(), in, late, s.Run, Ordinal{}) }()
 	if _, err := feed.Write(data[:1]); err != nil { // the stream has its memory at this point
 		t.Fatal(err)
 	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, in.Close())
 	if in.mu.segments.arena == nil {
 		t.Error("the arena is gone while a stream writes to it")
 	}

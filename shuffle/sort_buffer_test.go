@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestSortBufferSortsLikeTwin(t *testing.T) {
@@ -137,9 +139,7 @@ func TestSortBufferRefusesForeignKeyOfCombiner(t *testing.T) {
 		return nil
 	}
 	b, err := NewSortBuffer(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	b.Emit([]byte("a"), nil)
 	if _, err := b.Finish(context.Background()); err == nil || !strings.Contains(err.Error(), `key "other" emitted while combining "a"`) {
 		t.Fatalf("error %v does not name the keys", err)
@@ -151,9 +151,7 @@ func TestSortBufferPanicOfCombiner(t *testing.T) {
 	o := testOptions(t, 1)
 	o.Combine = func([]byte, *Values, func(k, v []byte)) error { panic("user bug") }
 	b, err := NewSortBuffer(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for range 5000 {
 		b.Emit([]byte("some key"), []byte("and a value"))
 	}
@@ -169,15 +167,11 @@ func TestSortBufferAbortLeavesNothing(t *testing.T) {
 	for _, n := range []int{0, 10, 5000} {
 		o := testOptions(t, 2)
 		b, err := NewSortBuffer(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for range n {
 			b.Emit([]byte("some key"), []byte("and a value"))
 		}
-		if err := b.Abort(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Abort())
 		onlyFiles(t, filepath.Dir(o.Path))
 	}
 }
@@ -187,9 +181,7 @@ func TestSortBufferRefusesPartitionOutside(t *testing.T) {
 		o := testOptions(t, 2)
 		o.Partition = func([]byte) int { return p }
 		b, err := NewSortBuffer(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b.Emit([]byte("k"), nil)
 		if b.Err() == nil {
 			t.Errorf("partition %d accepted", p)

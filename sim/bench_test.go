@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim/workload"
@@ -21,18 +22,14 @@ func readTrace(t testing.TB, name string) *workload.Workload {
 		t.Skip("no traces: ", err)
 	}
 	w, err := workload.ReadFile(traces+name, workload.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return w
 }
 
 func policyOf(t testing.TB, name string) sched.Policy {
 	t.Helper()
 	p, err := registry.New(name, nil, sched.Setup{Placement: sched.DefaultPlacement()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }
 
@@ -40,9 +37,7 @@ func policyOf(t testing.TB, name string) sched.Policy {
 func TestTrace(t *testing.T) {
 	w := readTrace(t, "hfsp_fb2009.csv")
 	r, err := Run(t.Context(), Config{Machines: 100, MapSlots: 4, ReduceSlots: 2, Policy: policyOf(t, "fifo")}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	maps, reduces := 0, 0
 	for _, j := range r.Jobs {
 		maps, reduces = maps+j.Maps, reduces+j.Reduces
@@ -60,9 +55,7 @@ func benchmark(b *testing.B, policy string, nodes int, w *workload.Workload) {
 	var events, steps int64
 	for b.Loop() {
 		r, err := Run(b.Context(), Config{Machines: nodes, MapSlots: 4, ReduceSlots: 2, Policy: policyOf(b, policy)}, w)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		events, steps = events+r.Events, steps+r.Steps
 	}
 	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")

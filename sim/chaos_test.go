@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
@@ -70,9 +71,7 @@ func TestChaos(t *testing.T) {
 		jobs = append(jobs, jobOf(fmt.Sprint("j", n), 0, 10, 3, 20_000))
 	}
 	r, err := Run(t.Context(), cfg, workloadOf(jobs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	modes := byMode(r)
 	if len(modes) != 4 || modes[preempt.Kill].Lost == 0 || modes[preempt.Split].Conserved == 0 || modes[preempt.Checkpoint].Conserved == 0 || modes[preempt.Suspend].Conserved == 0 {
 		t.Errorf("%+v", modes)

@@ -3,6 +3,7 @@ package sim
 import (
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
@@ -35,9 +36,7 @@ func runPaperJobs(t *testing.T, policy sched.Policy, failures ...Failure) *Resul
 		Policy: policy, Machines: 8, MapSlots: 8, ReduceSlots: 4, Replication: 1 + len(failures),
 		ReportInterval: 300, ProgressInterval: 1000, Expiry: 25_000, Failures: failures, CheckInvariants: true,
 	}, workloadOf(wordCount("first", 0, 68, 32), wordCount("second", 1000, 224, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 
@@ -114,9 +113,7 @@ func TestChronosCostsNothingWithoutFailure(t *testing.T) {
 	run := func(policy sched.Policy) *Result {
 		r, err := Run(t.Context(), Config{Policy: policy, Machines: 8, MapSlots: 8, ReduceSlots: 4, Replication: 2},
 			workloadOf(wordCount("first", 0, 68, 32), wordCount("second", 1000, 224, 32)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return r
 	}
 	plain, wrapped := run(fifo.New(sched.DefaultPlacement())), run(chronos.New(chronos.Config{Inner: fifo.New(sched.DefaultPlacement())}))

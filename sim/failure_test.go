@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched/fifo"
 )
 
@@ -121,9 +122,7 @@ func TestTwoFailuresOfOneMachine(t *testing.T) {
 	cfg.Policy, cfg.CheckInvariants, cfg.Expiry = new(fifo.Policy), true, 2000
 	cfg.Failures = []Failure{{At: 1000, BackAfter: 500}, {At: 2500, BackAfter: 9000}}
 	r, err := Run(t.Context(), cfg, workloadOf(jobOf("a", 0, 1, 0, 3000)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(r.Lost) != 2 || r.Lost[0].ExpiredAt != 1500 || r.Lost[1].ExpiredAt != 4500 || r.Jobs[0].Finish != 14_500 {
 		t.Errorf("%+v, %+v", r.Lost, r.Jobs)
 	}

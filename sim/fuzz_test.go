@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
@@ -127,18 +128,14 @@ const patience = 20 * time.Second
 
 func runOnce(rt *rapid.T, policy string, chaotic bool, preemption preempt.Config, cfg Config, w *workload.Workload) *Result {
 	p, err := registry.New(policy, conf(policy), sched.Setup{Placement: sched.DefaultPlacement(), Preempt: preemption})
-	if err != nil {
-		rt.Fatal(err)
-	}
+	must.Do(rt, err)
 	if cfg.Policy = p; chaotic {
 		cfg.Policy = &chaos{Policy: p, seed: cfg.Seed}
 	}
 	ctx, cancel := context.WithTimeoutCause(rt.Context(), patience, errors.New("the run does not end"))
 	defer cancel()
 	r, err := Run(ctx, cfg, w)
-	if err != nil {
-		rt.Fatal(err)
-	}
+	must.Do(rt, err)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched/fifo"
 )
 
@@ -18,9 +19,7 @@ func playWithMasters(t *testing.T, change func(*Config)) *Result {
 	change(&cfg)
 	j := jobOf("a", 0, 10, 3, 700)
 	r, err := Run(t.Context(), cfg, workloadOf(j))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if j := r.Jobs[0]; j.State != cluster.JobSucceeded || j.OutputError != "" {
 		t.Fatalf("%+v", j)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
 	"github.com/hammr/hammr/sim/workload"
@@ -21,9 +22,7 @@ func TestMemoryBoundsParallelism(t *testing.T) {
 	}
 	for memoryMB, waves := range map[int64]int64{0: 1, 4000: 1, 2500: 2, 1000: 4} {
 		r, err := run(memoryMB)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := (r.End + 5000) / 10_000; got != waves {
 			t.Errorf("machines of %d MiB: %d waves, want %d", memoryMB, got, waves)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sim/workload"
@@ -142,20 +143,14 @@ func checkProgress(rt *rapid.T, cfg Config, jobs ...workload.Job) {
 			rt.Fatal("it does not end")
 		}
 		b.queue.plan(at, func() {}) // so that every ms is a step
-		if err := b.step(); err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, b.step())
 		for b.now < at || len(b.events) > 0 {
 			b.advance()
-			if err := b.step(); err != nil {
-				rt.Fatal(err)
-			}
+			must.Do(rt, b.step())
 		}
 		for due, ok := b.queue.next(); ok && due <= b.now; due, ok = b.queue.next() {
 			b.advance()
-			if err := b.step(); err != nil {
-				rt.Fatal(err)
-			}
+			must.Do(rt, b.step())
 		}
 		r.tick()
 		r.compare(rt)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
@@ -98,8 +99,6 @@ func perform(t testing.TB, cfg Config, s *script, jobs ...workload.Job) *Result 
 	t.Helper()
 	cfg.Policy, cfg.CheckInvariants, cfg.Tasks, cfg.Series = s, true, true, true
 	r, err := Run(t.Context(), cfg, workloadOf(jobs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched/fifo"
 	"github.com/hammr/hammr/sim/workload"
 )
@@ -31,9 +32,7 @@ func play(t testing.TB, cfg Config, jobs ...workload.Job) *Result {
 	t.Helper()
 	cfg.Policy, cfg.CheckInvariants = new(fifo.Policy), true
 	r, err := Run(t.Context(), cfg, workloadOf(jobs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched/fifo"
 )
 
@@ -16,9 +17,7 @@ func TestBelowShare(t *testing.T) {
 	for user, want := range map[string]int64{"bob": 2500, "ann": 0} { // one user is never below its share
 		second.User = user
 		r, err := Run(t.Context(), cfg, workloadOf(first, second))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if r.BelowShare != want {
 			t.Errorf("user %s was below its share for %d ms, want %d", user, r.BelowShare, want)
 		}

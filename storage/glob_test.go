@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/mem"
@@ -91,9 +92,7 @@ func TestPatternAgainstRegexp(t *testing.T) {
 			glob, expr = glob+atom, expr+atoms[atom]
 		}
 		p, err := storage.CompilePattern(glob)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		name := rapid.StringMatching("[ab*]{1,8}").Draw(t, "name")
 		if got, want := p.Match(name), regexp.MustCompile("^"+expr+"$").MatchString(name); got != want {
 			t.Errorf("%s on %s: %v, want %v", glob, name, got, want)
@@ -103,9 +102,7 @@ func TestPatternAgainstRegexp(t *testing.T) {
 
 func TestMatchIsNotExponential(t *testing.T) {
 	p, err := storage.CompilePattern(strings.Repeat("*a", 200) + "b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if p.Match(strings.Repeat("a", 5000)) {
 		t.Error("matched")
 	}
@@ -134,9 +131,7 @@ func TestWalk(t *testing.T) {
 	m := memWith(t, "/d/b/2", "/d/a", "/d/b/1", "/d/c/x", "/e")
 	var got []string
 	for info, err := range storage.Walk(t.Context(), m, "/d") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got = append(got, info.Path)
 	}
 	want := []string{"/d", "/d/a", "/d/b", "/d/b/1", "/d/b/2", "/d/c", "/d/c/x"}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/mem"
@@ -34,9 +35,7 @@ func opener(scheme string) storage.Opener {
 func newRouter(t testing.TB, def string) *storage.Router {
 	r, err := storage.NewRouter(storage.Config{Default: def, User: "ann", WorkDir: "/work/dir",
 		Open: map[string]storage.Opener{"file": opener("file"), "hdfs": opener("hdfs"), "mem": opener("mem")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 
@@ -131,9 +130,7 @@ func TestRouterTriesAgain(t *testing.T) {
 			}
 			return mem.New(mem.Options{}), nil
 		}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, _, err := r.Resolve(t.Context(), "/x"); !errors.Is(err, fault.ErrInjected) {
 		t.Errorf("first: %v", err)
 	}
@@ -145,9 +142,7 @@ func TestRouterTriesAgain(t *testing.T) {
 func routerTo(t testing.TB, fsys storage.FS) *storage.Router {
 	r, err := storage.NewRouter(storage.Config{Default: "mem:///", Open: map[string]storage.Opener{
 		"mem": func(context.Context, string) (storage.FS, error) { return fsys, nil }}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 
@@ -245,9 +240,7 @@ func TestCheckOutput(t *testing.T) {
 	} {
 		m := mem.New(mem.Options{})
 		for _, dir := range c.dirs {
-			if err := m.MkdirAll(t.Context(), dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.MkdirAll(t.Context(), dir))
 		}
 		for _, file := range c.files {
 			storagetest.Write(t, m, file, nil)
@@ -269,17 +262,13 @@ func TestRouterForgetsAuthorities(t *testing.T) {
 		return &named{FS: mem.New(mem.Options{}), uri: "hdfs://" + authority}, nil
 	}
 	r, err := storage.NewRouter(storage.Config{Default: "hdfs://nn", User: "ann", WorkDir: "/", Open: map[string]storage.Opener{"hdfs": open}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	resolve := func(name string) (storage.FS, error) {
 		fsys, _, err := r.Resolve(t.Context(), name)
 		return fsys, err
 	}
 	first, err := resolve("/in")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var kept storage.FS
 	for i := range 1000 {
 		for _, name := range []string{fmt.Sprintf("hdfs://x:%d/in", i), fmt.Sprintf("hdfs://wrong%d/in", i), "hdfs://often/in"} {

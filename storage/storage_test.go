@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestEvenBlocks compares EvenBlocks with a walk over all blocks of the file.
@@ -14,9 +16,7 @@ func TestEvenBlocks(t *testing.T) {
 		offset := rapid.Int64Range(0, 120).Draw(t, "offset")
 		length := rapid.Int64Range(0, 120).Draw(t, "length")
 		got, err := EvenBlocks(size, blockSize, offset, length)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for at := int64(0); at < size && length > 0; at += blockSize {
 			n := min(blockSize, size-at)
 			if at >= offset+length || at+n <= offset || offset >= size {

@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/logs/joblog"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
@@ -41,9 +42,7 @@ func aggregatorOn(fsys storage.FS) *LogAggregator {
 func writeLog(t *testing.T, dir, attempt, stream, text string) {
 	t.Helper()
 	path := filepath.Join(dir, attempt, stream)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 }
 
 // wantLogs compares the files in the job's directory, and the text of logs by ATTEMPT/STREAM.
@@ -61,9 +60,7 @@ func wantLogs(t *testing.T, fsys storage.FS, files []string, logs map[string]str
 		t.Errorf("files %v, want %v", names, files)
 	}
 	dir, err := joblog.OpenDir(t.Context(), fsys, strings.TrimPrefix(jobLogDir, "mem://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, want := range logs {
 		attempt, stream, _ := strings.Cut(name, "/")
 		if text, err := dir.Read(t.Context(), "n", attempt, stream); string(text) != want || err != nil {
@@ -81,9 +78,7 @@ func TestLogsOfAJobAreOneFile(t *testing.T) {
 		t.Errorf("no logs: %v", err)
 	}
 	wantLogs(t, kept, nil, nil)
-	if err := os.Symlink("/etc/passwd", filepath.Join(a, "attempt_1_0001_m_000000_0", "stderr")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/etc/passwd", filepath.Join(a, "attempt_1_0001_m_000000_0", "stderr")))
 	want := make(map[string]string)
 	for i := range testlevel.Choose(600, 2500) {
 		attempt := fmt.Sprintf("attempt_1_0001_m_%06d_0", i+1)
@@ -126,9 +121,7 @@ func TestLogsAreCompleteOrAbsent(t *testing.T) {
 			t.Errorf("second try after the error of call %d: %v", n, err)
 		}
 		d, err := joblog.OpenDir(t.Context(), kept, "/logs/2025-11-21/job_1_0001")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for name, text := range want {
 			attempt, stream, _ := strings.Cut(name, "/")
 			if got, err := d.Read(t.Context(), "n", attempt, stream); string(got) != text || err != nil {
@@ -354,9 +347,7 @@ func TestLogsSurviveARestart(t *testing.T) {
 func TestLogDirIsNotedOnce(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"", jobLogDir, "mem:///other"} {
-		if err := writeLogDir(dir, name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writeLogDir(dir, name))
 	}
 	if name, err := readLogDir(dir); name != jobLogDir || err != nil {
 		t.Errorf("noted %q, %v", name, err)
@@ -367,9 +358,7 @@ func TestLogDirIsNotedOnce(t *testing.T) {
 	if name, err := readLogDir(filepath.Join(dir, "missing")); name != "" || err != nil {
 		t.Errorf("read %q, %v", name, err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, logDirName), make([]byte, maxLogDir+1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, logDirName), make([]byte, maxLogDir+1), 0o600))
 	if _, err := readLogDir(dir); err == nil {
 		t.Error("a name without a limit was read")
 	}

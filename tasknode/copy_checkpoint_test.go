@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/internal/task/checkpoint"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
@@ -32,16 +33,12 @@ func checkpointIn(t *testing.T, dir string) *taskproc.Checkpoint {
 	t.Helper()
 	path := filepath.Join(dir, "map.out")
 	b, err := shuffle.NewSortBuffer(t.Context(), shuffle.Options{FS: disk, Path: path, Partitions: 1, Memory: 64 << 10, MaxRuns: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range 5000 {
 		b.Emit(fmt.Appendf(nil, "key %d", i), []byte("value"))
 	}
 	index, err := b.Finish(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	output := &taskproc.MapOutput{Attempt: attemptID, Path: path, IndexChecksum: index.Checksum}
 	run := index.Partitions[0][0]
 	body := &taskproc.CheckpointBody{JobId: "job_1_0001", Task: 3, Nodes: []*taskproc.NodeState{{
@@ -50,13 +47,9 @@ func checkpointIn(t *testing.T, dir string) *taskproc.Checkpoint {
 		Merge:     checkpoint.MergeInputs([]shuffle.MergeInputState{{Path: path, Run: run}}),
 	}}}
 	encoded, err := checkpoint.Encode(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := &taskproc.Checkpoint{Path: filepath.Join(dir, "checkpoint"), Bytes: int64(len(encoded)), Checksum: xxhash.Sum64(encoded), Attempt: attemptID, JobId: "job_1_0001", Task: 3}
-	if err := os.WriteFile(c.Path, encoded, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(c.Path, encoded, 0o600))
 	return c
 }
 
@@ -85,21 +78,15 @@ func TestCopyCheckpoint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", taskdir.InJob(attemptID))
 			dir := filepath.Join(there, "job_1_0001", taskdir.InJob(attemptID))
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(dir, 0o700))
 			served, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{there}, Key: key})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			server := httptest.NewServer(served)
 			defer server.Close()
 			order := &wire.Order_CopyOutput{AttemptId: attemptID, JobId: "job_1_0001", Token: transfer.JobToken(key, "job_1_0001"), Checkpoint: checkpointIn(t, dir)}
 			order.Checkpoint.Address = server.Listener.Addr().String()
 			if tt.spoil != nil {
-				if err := tt.spoil(dir, order); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, tt.spoil(dir, order))
 			}
 			c := outputCopy{order: order, dir: here, create: createHere(t.Context())}
 			if tt.full {
@@ -112,13 +99,9 @@ func TestCopyCheckpoint(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			last, err := readRecord(here + recordSuffix)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			moved := last.GetCheckpointed().GetCheckpoint()
 			wantCopied(t, moved, here)
 			if moved.Address != "" || order.Checkpoint.Address == "" || moved.Task != 3 {
@@ -134,9 +117,7 @@ func wantCopied(t *testing.T, c *taskproc.Checkpoint, dir string) {
 	t.Helper()
 	from := checkpoint.FSFiles{FS: disk}
 	body, err := checkpoint.FileRef{Path: c.Path, Bytes: c.Bytes, Checksum: c.Checksum}.Read(t.Context(), from, checkpoint.RetryPolicy{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	n := body.Nodes[0]
 	if string(n.UserState) != "state" || n.Published[1].Path != "mem:///out" {
 		t.Errorf("checkpoint body %v", body)

@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
@@ -48,22 +49,16 @@ func TestCopyOutput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			there, here := t.TempDir(), filepath.Join(t.TempDir(), "job_1_0001", taskdir.InJob(attemptID))
 			dir := filepath.Join(there, "job_1_0001", taskdir.InJob(attemptID))
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(dir, 0o700))
 			served, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{there}, Key: key})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			server := httptest.NewServer(served)
 			defer server.Close()
 			output := writeSegments(t, dir)
 			output.Address = server.Listener.Addr().String()
 			order := &wire.Order_CopyOutput{AttemptId: attemptID, JobId: "job_1_0001", Token: transfer.JobToken(key, "job_1_0001"), Finished: &taskproc.Finished{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}
 			if tt.spoil != nil {
-				if err := tt.spoil(dir, order); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, tt.spoil(dir, order))
 			}
 			c := outputCopy{order: order, dir: here, create: createHere(t.Context())}
 			_, err = c.copy(t.Context())
@@ -73,9 +68,7 @@ func TestCopyOutput(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			wantSame(t, dir, here, "map.out", "map.out.index")
 			last, err := readRecord(here + recordSuffix)
 			if err != nil || last.AttemptId != attemptID || last.GetFinished().GetOutputBytes() != 9 {

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"go.uber.org/goleak"
 )
 
@@ -262,9 +263,7 @@ func TestRefusedDaemonEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &rig{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 100), joinError: fmt.Errorf("%w: name taken", ErrRefused)}
 		n, err := New(Config{Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if err := n.Run(t.Context()); !errors.Is(err, ErrRefused) {
 			t.Errorf("Run: %v", err)
 		}
@@ -275,9 +274,7 @@ func TestDaemonRetriesUntilAMasterAccepts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &rig{t: t, dir: t.TempDir(), reports: make(chan *wire.Report, 1000), joinError: errors.New("no leader")}
 		n, err := New(Config{Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := n.Run(ctx); err != nil {
@@ -296,9 +293,7 @@ func TestHeartbeats(t *testing.T) {
 			Name: "n", Dirs: []string{b.dir}, Launcher: b, Link: b, Heartbeat: time.Second,
 			MachineStatus: func() *wire.Report_Heartbeat { return &wire.Report_Heartbeat{Load: 0.5} },
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 10500*time.Millisecond)
 		defer cancel()
 		if err := n.Run(ctx); err != nil {

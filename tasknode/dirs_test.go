@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // fakeDirs is one directory that the test fills.
@@ -49,9 +50,7 @@ func TestDaemonWithoutDiskSpaceOffersNoSlots(t *testing.T) {
 		n, err := New(Config{
 			Name: "n", MapSlots: 3, ReduceSlots: 1, Dirs: []string{t.TempDir(), b.dir}, DirChooser: p, Launcher: b, Link: b, Heartbeat: time.Second,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		ended := make(chan error)

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // fullFiles is a disk with little free space.
@@ -25,12 +26,8 @@ func (f fullFiles) Free(string) (int64, error) { return f.free, nil }
 // fill writes a file of so many bytes.
 func fill(t *testing.T, path string, bytes int) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, make([]byte, bytes), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, make([]byte, bytes), 0o600))
 }
 
 // TestFullDiskIsChargedToTheJobThatFilledIt has an attempt fail on a disk that another job,

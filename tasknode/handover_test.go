@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // errReplaced is the error of a replacement that the test only pretends.
@@ -34,9 +35,7 @@ func (b *rig) handOver(running ...string) *Handover {
 		b.t.Fatalf("handover: %v", err)
 	}
 	h := new(Handover)
-	if err := json.Unmarshal(encoded, h); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, json.Unmarshal(encoded, h))
 	return h
 }
 
@@ -123,9 +122,7 @@ func TestRestoreInTheMiddleOfMessages(t *testing.T) {
 	run(t, func(b *rig) {
 		first := b.start(taskproc.Kind_MAP)
 		last, err := taskproc.AppendMessage(nil, finishedMessage(3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, err := first.raw.Write(last[:2]); err != nil {
 			t.Fatal(err)
 		}
@@ -238,9 +235,7 @@ func TestRestoreRevokesOutputs(t *testing.T) {
 	receive := func(task *fakeTask) *taskproc.Outputs {
 		for {
 			m, err := task.Receive()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if o := m.GetOutputs(); o != nil && len(o.Outputs)+len(o.Revoked) > 0 {
 				return o
 			}

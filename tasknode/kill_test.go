@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/failpoint"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestKillBeforeStartIsReported checks that a kill before the start is answered like the
@@ -96,12 +97,8 @@ func TestProcessThatCannotBeKilledCostsItsSlot(t *testing.T) {
 func slowDisk(t *testing.T) *failpoint.Control {
 	t.Helper()
 	control, err := failpoint.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := control.SlowDisk(time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, control.SlowDisk(time.Hour))
 	return control
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle"
 )
 
@@ -28,9 +29,7 @@ func TestRemovalFollowsNoLink(t *testing.T) {
 		for _, name := range names {
 			err = errors.Join(err, os.WriteFile(filepath.Join(theirs, name), nil, 0o600), os.WriteFile(filepath.Join(sub, name), nil, 0o600))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		stop := make(chan struct{})
 		var task sync.WaitGroup
 		task.Go(func() {
@@ -52,12 +51,8 @@ func TestRemovalFollowsNoLink(t *testing.T) {
 // TestRemovalOfALinkKeepsItsTarget puts a link in the place of a job's directory.
 func TestRemovalOfALinkKeepsItsTarget(t *testing.T) {
 	dir := t.TempDir()
-	if err := errors.Join(os.MkdirAll(dir+"/theirs/sub", 0o700), os.Symlink(dir+"/theirs", dir+"/job")); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(removeTree(dir+"/job"), removeTree(dir+"/missing"), removeTree(dir+"/missing/too")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(dir+"/theirs/sub", 0o700), os.Symlink(dir+"/theirs", dir+"/job")))
+	must.Do(t, errors.Join(removeTree(dir+"/job"), removeTree(dir+"/missing"), removeTree(dir+"/missing/too")))
 	if _, err := os.Lstat(dir + "/job"); err == nil {
 		t.Error("the link is left")
 	}
@@ -75,9 +70,7 @@ func TestFilesOfTasksAreOpenedOnlyIfRegular(t *testing.T) {
 		os.WriteFile(file, []byte("12345"), 0o600), os.Symlink(file, filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "dir"), 0o700),
 		unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600), os.Symlink("/dev/zero", filepath.Join(dir, "zero")),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if b, err := readBounded(file, 5); string(b) != "12345" || err != nil {
 		t.Errorf("file: %q, %v", b, err)
 	}
@@ -97,9 +90,7 @@ func TestRecordsNameOnlyFilesOfTheirAttempt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), attemptID)
 	elsewhere := filepath.Join(t.TempDir(), "map.out")
 	err := errors.Join(os.Mkdir(dir, 0o700), unix.Mkfifo(shuffle.IndexPath(elsewhere), 0o600), unix.Mkfifo(filepath.Join(dir, "index"), 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, path := range []string{elsewhere, dir + "/../" + filepath.Base(elsewhere), dir + "/..", dir, "", "map.out"} {
 		checked := make(chan error, 1)
 		go func() {
@@ -128,9 +119,7 @@ func TestAttemptThatNamesFilesElsewhereFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, func(b *rig) {
 				task := b.start(taskproc.Kind_MAP)
-				if err := task.Send(m); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, task.Send(m))
 				task.end(nil)
 				if r := <-b.reports; !strings.Contains(r.GetFailed().GetCause(), "/etc/shadow") {
 					t.Errorf("report %v", r)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -40,9 +41,7 @@ func TestLargeListsOfOutputsReachTasksInSmallMessages(t *testing.T) {
 			seen := make(map[int32]bool)
 			for complete := false; !complete; {
 				m, err := task.Receive()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				for _, o := range m.GetOutputs().GetOutputs() {
 					seen[o.Task] = o.HasNone(50) && !o.HasNone(51) && strings.HasSuffix(o.Path, o.Attempt+"/map.out")
 				}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // BenchmarkProgressOfAMachine runs 16 attempts of a minute for 10 s, each of which reports 40
@@ -25,9 +26,7 @@ func BenchmarkProgressOfAMachine(b *testing.B) {
 			}
 			for b.Loop() {
 				for _, m := range messages {
-					if err := proto.Unmarshal(m, new(wire.Report)); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, proto.Unmarshal(m, new(wire.Report)))
 				}
 			}
 			b.ReportMetric(float64(bytes)*machines/seconds/1e6, "MB/s-at-master")

@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestRackFromTheTopologyTable(t *testing.T) {
 	table := filepath.Join(t.TempDir(), "table")
-	if err := os.WriteFile(table, []byte("# hosts\nn1 /rack1\n10.0.0.2\t/rack2\nhalf\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(table, []byte("# hosts\nn1 /rack1\n10.0.0.2\t/rack2\nhalf\n"), 0o644))
 	for hosts, want := range map[string]string{"n1 10.0.0.1": "/rack1", "n2 10.0.0.2": "/rack2", "n3": "", "half": ""} {
 		if got, err := (Topology{Table: table}).Rack(t.Context(), strings.Fields(hosts)); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", hosts, got, err, want)
@@ -39,9 +39,7 @@ for host in "$@"; do
 	esac
 done
 `
-	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(script, []byte(text), 0o755))
 	for _, c := range []struct{ hosts, want, err string }{
 		{"10.0.0.7", "/rack7", ""},
 		{"n1 n2 10.0.0.8", "/rack8", ""},

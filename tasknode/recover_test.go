@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle"
 	"google.golang.org/protobuf/proto"
 )
@@ -60,9 +61,7 @@ func writeSegments(t testing.TB, dir string) *taskproc.MapOutput {
 	index := &shuffle.Index{DataLength: 9, DataChecksum: xxhash.Sum64String("nine char")}
 	encoded := index.Encode()
 	err := errors.Join(os.WriteFile(data, []byte("nine char"), 0o600), os.WriteFile(shuffle.IndexPath(data), encoded, 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return &taskproc.MapOutput{Attempt: attemptID, Path: data, IndexChecksum: index.Checksum}
 }
 
@@ -101,16 +100,10 @@ func TestRestartedDaemonRemovesOrphans(t *testing.T) {
 			"../attempt_1_0001_m_000005_0/spill", "../attempt_1_0001_m_000006_0.retained", "../other/file",
 		} {
 			name := filepath.Join(filepath.Dir(dir), orphan)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("x"), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("x"), 0o600)))
 		}
-		if err := os.MkdirAll(taskdir.LogDir(dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(b.dir, "somebody's"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(taskdir.LogDir(dir), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(b.dir, "somebody's"), nil, 0o600))
 	}, func(b *rig, joined *wire.Report_Joined) {
 		synctest.Wait()
 		want := []string{
@@ -145,9 +138,7 @@ func TestDamagedSegmentsAreNotOffered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			restarts(t, func(b *rig, _ *wire.Report_Joined) {
-				if err := spoil(b.finishMap()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, spoil(b.finishMap()))
 			}, func(b *rig, joined *wire.Report_Joined) {
 				synctest.Wait()
 				if len(joined.Retained) != 0 {
@@ -165,9 +156,7 @@ func TestCheckpointsSurviveARestart(t *testing.T) {
 	checkpoint := func(b *rig) string { return filepath.Join(b.attemptDir(), "checkpoint") }
 	restarts(t, func(b *rig, _ *wire.Report_Joined) {
 		task := b.start(taskproc.Kind_MAP)
-		if err := os.WriteFile(checkpoint(b), []byte("abc"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(checkpoint(b), []byte("abc"), 0o600))
 		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
 			Checkpoint: &taskproc.Checkpoint{Path: checkpoint(b), Bytes: 3},
 		}}}); err != nil {
@@ -186,9 +175,7 @@ func TestCheckpointsSurviveARestart(t *testing.T) {
 func TestRecordRoundTrip(t *testing.T) {
 	want := &wire.Report{Machine: "n", AttemptId: attemptID, Report: &wire.Report_Finished{Finished: &taskproc.Finished{OutputBytes: 5}}}
 	encoded, err := record.Encode(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got, err := decodeRecord(encoded); err != nil || !proto.Equal(got, want) {
 		t.Errorf("decoded %v, %v", got, err)
 	}
@@ -207,9 +194,7 @@ func TestRecordRoundTrip(t *testing.T) {
 func FuzzDecodeRecord(f *testing.F) {
 	for n := range 3 {
 		encoded, err := record.Encode(&wire.Report{AttemptId: fmt.Sprint(attemptID, n)})
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		f.Add(encoded)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -221,9 +206,7 @@ func FuzzDecodeRecord(f *testing.F) {
 			return
 		}
 		again, err := record.Encode(last)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if back, err := decodeRecord(again); err != nil || !proto.Equal(back, last) {
 			t.Errorf("%v decoded %v, %v", last, back, err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // rig is a daemon whose jobmaster and tasks are faked.
@@ -178,9 +179,7 @@ func (b *rig) run(play func(*wire.Report_Joined)) {
 		b.change(&cfg)
 	}
 	n, err := New(cfg)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, err)
 	if b.disk != nil {
 		n.files = b.disk
 	}
@@ -236,8 +235,6 @@ func (b *rig) files() (names []string) {
 		}
 		return err
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, err)
 	return names
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -24,9 +25,7 @@ func (b *rig) finish(attempt string) {
 	<-b.reports // started
 	task := <-b.tasks
 	m, err := task.Receive()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, err)
 	dir := m.GetStart().LocalDir
 	writeLog(b.t, filepath.Dir(taskdir.LogDir(dir)), attempt, "stdout", "hello\n")
 	output := writeSegments(b.t, dir)
@@ -50,9 +49,7 @@ func largestDir(t *testing.T, dir string) (largest string, most int) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return largest, most
 }
 
@@ -98,15 +95,11 @@ func TestDirectoriesOfALargeJobAreBounded(t *testing.T) {
 func TestAttemptsAreRecoveredFromTheirShards(t *testing.T) {
 	const resent, dropped, misplaced, loose = "attempt_1_0001_m_001001_0", "attempt_1_0001_m_000002_0", "attempt_1_0001_m_000003_0", "attempt_1_0001_m_000004_0"
 	retain := func(dir string) {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
 		last := &wire.Report{AttemptId: filepath.Base(dir), Report: &wire.Report_Finished{Finished: &taskproc.Finished{
 			Outputs: []*taskproc.MapOutput{writeSegments(t, dir)},
 		}}}
-		if err := writeRecord(dir, last); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writeRecord(dir, last))
 	}
 	var job string
 	exist := func(dirs ...string) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // suspendableTask is a task whose processes can be suspended.
@@ -57,17 +58,13 @@ func (b *rig) resume() {
 func (f *fakeTask) receive(t *testing.T) *taskproc.ToTask {
 	t.Helper()
 	m, err := f.Receive()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m
 }
 
 func (f *fakeTask) send(t *testing.T, m *taskproc.FromTask) {
 	t.Helper()
-	if err := f.Send(m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Send(m))
 	synctest.Wait()
 }
 

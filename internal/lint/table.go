@@ -260,6 +260,7 @@ var importTable = []row{
 	{"internal/source", nil},
 	{"internal/testing", nil},
 	{"internal/testing/inittest", nil},
+	{"internal/testing/must", nil},
 	{"internal/testing/reachable", nil},
 	{"internal/testing/testlevel", nil},
 	{"internal/ops/netns", nil},
@@ -331,7 +332,7 @@ var unlinked = []struct {
 // testHelpers are packages for tests. No program links them.
 var testHelpers = []string{
 	"examples/internal/extest", "internal/testing/inittest", "internal/lint", "internal/testing/reachable", "internal/docs/report/reporttest", "internal/ops/sshcluster/sshtest",
-	"internal/testing/testlevel", "internal/testing/browsertest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
+	"internal/testing/must", "internal/testing/testlevel", "internal/testing/browsertest", "mr/mrtest", "sched/schedtest", "storage/hdfs/namenodetest", "storage/storagetest",
 }
 
 // reach is what a program may link.

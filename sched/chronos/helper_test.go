@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -65,9 +66,7 @@ func (w *testCluster) job(reduces int, hosts ...string) *cluster.Job {
 			splits[i].Hosts = strings.Split(names, "")
 		}
 	}
-	if err := w.State.Load(id, splits); err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, w.State.Load(id, splits))
 	w.do(cluster.StartJob{Job: id})
 	return w.View().Job(id)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
@@ -41,9 +42,7 @@ func (s *fixture) do(c cluster.Command) cluster.Delta {
 func (s *fixture) submit(g dag.Graph) *cluster.Job {
 	s.T.Helper()
 	id := s.do(cluster.SubmitJob{Spec: schedtest.Spec(g)}).Submitted
-	if err := s.State.Load(id, make([]cluster.Split, g.Stages[0].Nodes)); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, s.State.Load(id, make([]cluster.Split, g.Stages[0].Nodes)))
 	s.do(cluster.StartJob{Job: id})
 	return s.View().Job(id)
 }

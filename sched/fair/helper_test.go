@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/pool"
@@ -27,9 +28,7 @@ func newCluster(t testing.TB) *schedtest.Cluster {
 func allocations(t rapid.TB, text string) *pool.Allocations {
 	t.Helper()
 	a, err := pool.Parse("fair-scheduler.xml", []byte("<allocations>"+text+"</allocations>"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return a
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -36,9 +37,7 @@ func (w *testCluster) submit(priority, reduces int, hosts ...string) cluster.Job
 			splits[i].Hosts = []string{host}
 		}
 	}
-	if err := w.State.Load(delta.Submitted, splits); err != nil {
-		w.T.Fatal(err)
-	}
+	must.Do(w.T, w.State.Load(delta.Submitted, splits))
 	w.Apply(cluster.StartJob{Job: delta.Submitted})
 	return delta.Submitted
 }

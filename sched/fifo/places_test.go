@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -88,9 +89,7 @@ func TestReducesFollowTheirInput(t *testing.T) {
 	}
 	delta := w.Apply(cluster.SubmitJob{Spec: spec(3, 4)})
 	job := delta.Submitted
-	if err := w.State.Load(job, make([]cluster.Split, 3)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.State.Load(job, make([]cluster.Split, 3)))
 	w.Apply(cluster.StartJob{Job: job})
 	observer := New(sched.Placement{})
 	observer.Reset(w.Now, seen(w.State.View()))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -61,9 +62,7 @@ func (s *fixture) submitSpec(at int64, spec cluster.JobSpec) *cluster.Job {
 			splits = append(splits, cluster.Split{Bytes: 100, Range: dag.Range{End: dag.Position{Offset: 100}}})
 		}
 	}
-	if err := s.State.Load(id, splits); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, s.State.Load(id, splits))
 	s.do(at, cluster.StartJob{Job: id})
 	return s.View().Job(id)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -20,9 +21,7 @@ func (s *fixture) submitAt(at, bytes int64, hosts ...string) *cluster.Job {
 		end := dag.Position{Offset: bytes}
 		splits = append(splits, cluster.Split{Hosts: []string{host}, Bytes: bytes, Range: dag.Range{End: end}})
 	}
-	if err := s.State.Load(id, splits); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, s.State.Load(id, splits))
 	s.do(at, cluster.StartJob{Job: id})
 	return s.View().Job(id)
 }

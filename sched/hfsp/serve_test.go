@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched/share"
 	"github.com/hammr/hammr/sim/fluid"
 )
@@ -125,9 +126,7 @@ func TestServesAsPSBSDoes(t *testing.T) {
 			jobs = append(jobs, fluid.Job{ID: fmt.Sprintf("%03d", i), ArrivalS: at, SizeS: a.size, EstimateS: estimate, Weight: a.weight})
 		}
 		want, err := fluid.Sojourns("psbs", jobs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i, got := range serve(1, arrivals, estimates) {
 			if math.Abs(got-want[i]) > 1e-6*max(want[i], 1) {
 				t.Fatalf("round %d: sojourn %d is %v, under psbs %v", round, i, got, want[i])

@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func parse(t *testing.T, text string) *Allocations {
 	t.Helper()
 	a, err := Parse("fair-scheduler.xml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return a
 }
 
@@ -205,9 +204,7 @@ func TestWarnings(t *testing.T) {
 <queue name="b"><minResources>100 mb, 1 vcores</minResources></queue>
 <queuePlacementPolicy><rule name="user"/></queuePlacementPolicy>
 </allocations>`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var got []string
 	for _, w := range a.Warnings {
 		got = append(got, fmt.Sprintf("%d: %s", w.Line, w.Found))

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/chronos"
 	"github.com/hammr/hammr/sched/fair"
@@ -14,9 +15,7 @@ func TestChronosWrapsPolicies(t *testing.T) {
 	made := func(name string, conf map[string]string) sched.Policy {
 		t.Helper()
 		p, err := New(name, conf, sched.Setup{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return p.(*chronos.Policy).Unwrap()
 	}
 	if p, ok := made("chronos", nil).(*fifo.Policy); !ok {

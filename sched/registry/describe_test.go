@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -90,9 +91,7 @@ func settingsTable() string {
 
 func TestTableOfSettings(t *testing.T) {
 	page, err := os.ReadFile("../../docs/schedulers.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !strings.Contains(string(page), settingsTable()) {
 		t.Errorf("docs/schedulers.md lacks this table:\n%s", settingsTable())
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
@@ -18,9 +19,7 @@ func everyPolicy(t *testing.T, test func(t *testing.T, make func() sched.Policy)
 		t.Run(name, func(t *testing.T) {
 			test(t, func() sched.Policy {
 				p, err := New(name, nil, sched.Setup{Placement: sched.DefaultPlacement()})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				return p
 			})
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/schedtest"
@@ -77,9 +78,7 @@ func TestEveryPolicyUsesLocalityDelays(t *testing.T) {
 			p, err := New(name, conf, sched.Setup{
 				Placement: sched.DefaultPlacement(), Oracle: func(*cluster.Job, cluster.Slot) (int64, bool) { return 1, true },
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			p.Reset(w.Now, w.PolicyView())
 			return len(p.Decide(w.View().Job(cluster.JobID{Cluster: "1", Number: 1}).StartedAt+after, w.PolicyView()).Starts)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
@@ -125,9 +126,7 @@ func (s *contention) submit() *cluster.Job {
 	for i := range splits {
 		splits[i] = cluster.Split{Bytes: 1 << 40, Range: dag.Range{End: dag.Position{Offset: 1 << 40}}}
 	}
-	if err := s.State.Load(id, splits); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, s.State.Load(id, splits))
 	s.do(cluster.StartJob{Job: id})
 	return s.View().Job(id)
 }

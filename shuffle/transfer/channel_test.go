@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // ends opens the two ends of streams, in memory or through a server.
@@ -127,9 +129,7 @@ func pair(t *testing.T, e ends, ctx context.Context) (io.WriteCloser, io.ReadClo
 	go func() { defer close(done); w, sent = e.send(ctx, streamID(0, 0), time.Minute) }()
 	in, err := e.receive(ctx, streamID(0, 0), time.Minute)
 	<-done
-	if err := errors.Join(err, sent); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, sent))
 	return w, in
 }
 
@@ -233,14 +233,10 @@ func TestChannelRequests(t *testing.T) {
 		"other query": {"http://" + address + "/channel/job_1_0001/1/2/3/4/5/6?wait=1s&x=1", testToken, "POST", 400},
 	} {
 		r, err := http.NewRequest(c.method, c.url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r.Header.Set("Authorization", "Bearer "+c.token)
 		answer, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if answer.StatusCode != c.status {
 			t.Errorf("%s: status %d, want %d", name, answer.StatusCode, c.status)
 		}
@@ -261,9 +257,7 @@ func FuzzParseChannel(f *testing.F) {
 			return
 		}
 		again, err := http.NewRequest("GET", id.url("a:1", wait), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if id2, wait2, err := parseChannel(again.URL); id2 != id || wait2 != wait || err != nil {
 			t.Fatal(fmt.Sprint(id, id2, wait, wait2, err))
 		}

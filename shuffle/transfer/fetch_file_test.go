@@ -10,30 +10,24 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestOpenFetchesRangesOfFiles(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 3000, 2)
 	data, err := os.ReadFile(m.path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	deep := filepath.Join(filepath.Dir(m.path()), "intake", "merge-1")
-	if err := os.MkdirAll(filepath.Dir(deep), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(deep, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(deep), 0o700))
+	must.Do(t, os.WriteFile(deep, data, 0o600))
 	address := listen(t, n.server)
 	f := newFetcher(t, FetcherConfig{Token: testToken})
 	size := int64(len(data))
 	for _, name := range []string{m.path(), deep} {
 		file, err := FileOf(address, m.at(address).Output.Job, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, r := range [][3]int64{{0, -1, size}, {10, -1, size}, {0, 24, 24}, {100, 300, 400}, {size - 1, 1, size}, {7, 0, 7}} {
 			in, err := f.Open(context.Background(), file, r[0], r[1])
 			if err != nil {
@@ -58,18 +52,12 @@ func TestOpenFetchesEmptyFiles(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10, 1)
 	empty := filepath.Join(filepath.Dir(m.path()), "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(empty, nil, 0o600))
 	address := listen(t, n.server)
 	file, err := FileOf(address, m.at(address).Output.Job, empty)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	in, err := newFetcher(t, FetcherConfig{Token: testToken}).Open(context.Background(), file, 0, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got, err := io.ReadAll(in); err != nil || len(got) > 0 {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 )
@@ -96,9 +97,7 @@ func TestFetchBlamesTheDisk(t *testing.T) {
 
 func remove(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 func TestFetchFromMissingServer(t *testing.T) {
@@ -106,9 +105,7 @@ func TestFetchFromMissingServer(t *testing.T) {
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	f := newFetcher(t, FetcherConfig{IdleTimeout: 20 * time.Millisecond})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	l.Close()
 	for name, address := range map[string]string{"silent": unresponsiveAddress(t), "gone": l.Addr().String(), "no address": ""} {
 		_, err := f.Fetch(context.Background(), m.at(address), newIntake(t, 1<<20))
@@ -175,18 +172,14 @@ func TestCredit(t *testing.T) {
 	s := &Sources{BytesPerServer: 100}
 	ctx := context.Background()
 	giveBack, err := s.borrow(ctx, "a", 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ended, cancel := context.WithCancelCause(ctx)
 	cancel(io.ErrClosedPipe)
 	if _, err := s.borrow(ended, "a", 1); err != io.ErrClosedPipe {
 		t.Errorf("more than the credit: %v", err)
 	}
 	other, err := s.borrow(ctx, "b", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	giveBack()
 	other()
 	for range 2 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage/local"
 )
@@ -41,9 +42,7 @@ func newTestMachine(t testing.TB, cfg ServerConfig) *testMachine {
 	n := &testMachine{dirs: []string{t.TempDir(), t.TempDir()}}
 	cfg.Dirs, cfg.Key = n.dirs, testKey
 	s, err := NewServer(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if open := s.Counts().Open; open != 0 {
 			t.Errorf("%d requests are open still", open)
@@ -80,16 +79,12 @@ func (n *testMachine) write(t testing.TB, r *rand.Rand, task int32, records, par
 		Partitions: partitions, Memory: 64 << 10, MaxRuns: 1000,
 	}
 	b, err := shuffle.NewSortBuffer(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range records {
 		b.Emit(fmt.Appendf(nil, "key %d", r.IntN(200)), fmt.Appendf(nil, "record %d of map %d", i, task))
 	}
 	x, err := b.Finish(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ordinal := shuffle.Ordinal{Input: task % 3, Start: dag.Position{Offset: int64(task)}}
 	return &mapOutput{
 		index:   x,
@@ -118,9 +113,7 @@ func newIntake(t testing.TB, memory int64) *shuffle.Intake {
 	in, err := shuffle.NewIntake(shuffle.IntakeOptions{
 		FS: local.New(local.Options{}), Dir: filepath.Join(t.TempDir(), "intake"), Memory: memory,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := in.Close(); err != nil {
 			t.Error(err)
@@ -132,16 +125,12 @@ func newIntake(t testing.TB, memory int64) *shuffle.Intake {
 // merged returns all records of a merge as text.
 func merged(t testing.TB, m *shuffle.Merge, err error) string {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var b strings.Builder
 	for m.Next() {
 		fmt.Fprintf(&b, "%s=%s\n", m.Key(), m.Value())
 	}
-	if err := errors.Join(m.Err(), m.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(m.Err(), m.Close()))
 	return b.String()
 }
 
@@ -174,22 +163,16 @@ func newFetcher(t testing.TB, cfg FetcherConfig) *Fetcher {
 func flip(t testing.TB, path string, at int64) {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	b[at] ^= 1
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, b, 0o644))
 }
 
 // unresponsiveAddress returns an address that accepts connections but never answers.
 func unresponsiveAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l.Addr().String()
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const otherJob = "job_1_0002"
@@ -52,9 +53,7 @@ func TestServerStaysInTheJob(t *testing.T) {
 	other := filepath.Join(n.dirs[0], otherJob, taskdir.InJob("attempt_1_0002_m_000000_0"))
 	logs := taskdir.LogDir(attempt)
 	for _, dir := range []string{other, logs} {
-		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(dir+"/stdout", []byte("hidden"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(dir+"/stdout", []byte("hidden"), 0o600)))
 	}
 	if err := errors.Join(
 		os.Symlink("../../../"+otherJob+"/m_000000/"+filepath.Base(other)+"/stdout", attempt+"/relative"),
@@ -92,13 +91,9 @@ func TestServerStaysInTheJob(t *testing.T) {
 // open that waits for a writer would never return.
 func TestOpenDoesNotWaitForAFIFO(t *testing.T) {
 	dir := t.TempDir()
-	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600))
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer root.Close()
 	file, _, err := openRegular(root, "fifo")
 	if err == nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestParseRequest(t *testing.T) {
@@ -20,9 +22,7 @@ func TestParseRequest(t *testing.T) {
 		"/shuffle/job_1/attempt_1_a/" + long:                          {job: "job_1", attempt: "attempt_1_a", file: long},
 	} {
 		u, err := url.Parse(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got, err := parseRequest(u); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", path, got, err)
 		}
@@ -41,9 +41,7 @@ func TestParseRequestRefuses(t *testing.T) {
 		"/shuffle/job_1/attempt_1_a/f?other=1", "/shuffle/job_1/attempt_1_a/f?verify=%zz", "/shuffle/job_1/attempt_1_a/f?a;b",
 	} {
 		u, err := url.Parse(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got, err := parseRequest(u); err == nil {
 			t.Errorf("%s: accepted as %+v", path, got)
 		}
@@ -68,9 +66,7 @@ func TestURLsAreParsedByTheServer(t *testing.T) {
 			o.indexURL(): index, o.runURL(partition, run): one, o.verifyURL(partition, -1): ask, o.verifyURL(partition, run): askRun,
 		} {
 			u, err := url.Parse(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got, err := parseRequest(u); err != nil || got != want {
 				t.Fatalf("%s: %+v, %v", text, got, err)
 			}

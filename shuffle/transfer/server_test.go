@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle"
 )
 
@@ -37,9 +38,7 @@ func TestServerSendsRunsAndRanges(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 10_000, 2)
 	data, err := os.ReadFile(m.path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	o := m.at("h:1").Output
 	for p, runs := range m.index.Partitions {
 		if len(runs) < 2 {
@@ -75,16 +74,10 @@ func TestServerRefuses(t *testing.T) {
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 100, 1)
 	o := m.at("h:1").Output
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("nobody is to see this"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(secret, []byte("nobody is to see this"), 0o644))
 	dir := filepath.Dir(m.path())
-	if err := os.Symlink(secret, filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "dir"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(secret, filepath.Join(dir, "link")))
+	must.Do(t, os.Mkdir(filepath.Join(dir, "dir"), 0o755))
 	for url, want := range map[string]int{
 		o.url("missing", nil):                   http.StatusNotFound,
 		o.url("dir", nil):                       http.StatusForbidden,
@@ -120,9 +113,7 @@ func TestServerRequiresTheToken(t *testing.T) {
 		t.Errorf("counts %+v", c)
 	}
 	open, err := NewServer(ServerConfig{Dirs: n.dirs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if w := ask(open, m.at("h").Output.indexURL(), "Authorization", ""); w.Code != http.StatusOK {
 		t.Errorf("server without a token: %d", w.Code)
 	}
@@ -247,9 +238,7 @@ func TestServerSendsByTheKernel(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{})
 	m := n.write(t, rand.New(rand.NewPCG(1, 1)), 0, 30_000, 1)
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	l := &spyListener{Listener: tcp}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
@@ -257,9 +246,7 @@ func TestServerSendsByTheKernel(t *testing.T) {
 	f := newFetcher(t, FetcherConfig{})
 	in := newIntake(t, 1<<20)
 	runs, err := f.Fetch(context.Background(), m.at(tcp.Addr().String()), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f.Close()
 	cancel()
 	if err := <-ended; err != nil {
@@ -297,13 +284,9 @@ func TestMissingDirectoryHidesNothing(t *testing.T) {
 	}
 	for i, dir := range n.dirs {
 		attempt := filepath.Join(dir, testJob, taskdir.InJob("attempt_1_0001_m_000000_0"))
-		if err := errors.Join(os.MkdirAll(attempt, 0o755), os.WriteFile(fmt.Sprintf("%s/file%d", attempt, i), []byte("x"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(attempt, 0o755), os.WriteFile(fmt.Sprintf("%s/file%d", attempt, i), []byte("x"), 0o600)))
 	}
-	if err := os.Rename(n.dirs[0], n.dirs[0]+".away"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(n.dirs[0], n.dirs[0]+".away"))
 	want(0, http.StatusNotFound)
 	want(1, http.StatusOK)
 	if err := os.WriteFile(n.dirs[0], nil, 0o600); err != nil { // a file instead of a directory
@@ -314,9 +297,7 @@ func TestMissingDirectoryHidesNothing(t *testing.T) {
 	if c := n.server.Counts(); c.Failed != 1 {
 		t.Errorf("%d requests failed, want 1", c.Failed)
 	}
-	if err := errors.Join(os.Remove(n.dirs[0]), os.Rename(n.dirs[0]+".away", n.dirs[0])); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(n.dirs[0]), os.Rename(n.dirs[0]+".away", n.dirs[0])))
 	want(0, http.StatusOK)
 }
 
@@ -325,16 +306,10 @@ func TestMissingDirectoryHidesNothing(t *testing.T) {
 func bigFile(t *testing.T, n *testMachine) string {
 	t.Helper()
 	dir := filepath.Join(n.dirs[1], testJob, "attempt_1_0001_m_000000_0")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	f, err := os.Create(filepath.Join(dir, "big"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(f.Truncate(1<<30), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, errors.Join(f.Truncate(1<<30), f.Close()))
 	return Prefix + testJob + "/attempt_1_0001_m_000000_0/big"
 }
 
@@ -343,9 +318,7 @@ func bigFile(t *testing.T, n *testMachine) string {
 func askAndWait(t *testing.T, address, path string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\n\r\n", path, testToken); err != nil {
 		t.Fatal(err)
 	}
@@ -377,9 +350,7 @@ func TestServerDropsClientsThatTakeNothing(t *testing.T) {
 func TestServeEnds(t *testing.T) {
 	n := newTestMachine(t, ServerConfig{IdleTimeout: 50 * time.Millisecond})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- n.server.Serve(ctx, l) }()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
@@ -20,9 +21,7 @@ func (m *mapOutput) store(t *testing.T) (o *mapOutput, data string) {
 	fsys := local.New(local.Options{})
 	data = filepath.Join(t.TempDir(), "stored.out")
 	index, err := m.index.Move(context.Background(), fsys, fsys, data, storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	stored := &mapOutput{segment: m.segment, index: index}
 	stored.segment.Output.Stored = storage.Name(fsys, data)
 	return stored, data
@@ -47,9 +46,7 @@ func TestFetchOfStoredOutput(t *testing.T) {
 		t.Errorf("left on the machine: %v, %v", left, err)
 	}
 	in, err := fetch(t, stored, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if readIntake(t, in) != want {
 		t.Error("not the records that were written")
 	}
@@ -61,9 +58,7 @@ func TestFetchOfStoredOutput(t *testing.T) {
 	if _, err := fetch(t, stored, 0); !errors.As(err, new(*LostError)) {
 		t.Errorf("corrupt index: %v", err)
 	}
-	if err := os.Remove(shuffle.IndexPath(data)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(shuffle.IndexPath(data)))
 	if _, err := fetch(t, stored, 0); !errors.As(err, new(*LostError)) {
 		t.Errorf("no index: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
@@ -20,16 +21,12 @@ import (
 func runFIFO(t *testing.T, jobs ...workload.Job) (*workload.Workload, PolicyRun) {
 	t.Helper()
 	policy, err := registry.New("fifo", nil, sched.Setup{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w := &workload.Workload{Name: "test", Jobs: jobs}
 	r, err := sim.Run(context.Background(), sim.Config{
 		Policy: policy, Machines: 1, MapSlots: 2, ReduceSlots: 1, Latency: -1, Tasks: true, Series: true,
 	}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return w, PolicyRun{"fifo", r}
 }
 
@@ -91,23 +88,15 @@ func TestReport(t *testing.T) {
 			report := Report{Workload: w, Cluster: sim.Config{Machines: 1, MapSlots: 2, ReduceSlots: 1}, Repetitions: c.repetitions}
 			out := filepath.Join(t.TempDir(), "deep", "out")
 			dir, err := Stage(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer dir.Discard()
-			if err := report.Write(dir, true); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, report.Write(dir, true))
 			if err := CheckNew(out); err != nil {
 				t.Errorf("before the commit: %v", err)
 			}
-			if err := dir.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, dir.Commit())
 			entries, err := os.ReadDir(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var files []string
 			for _, e := range entries {
 				files = append(files, e.Name())
@@ -124,13 +113,9 @@ func TestReport(t *testing.T) {
 func TestDiscardedDirLeavesNothing(t *testing.T) {
 	parent := t.TempDir()
 	out := filepath.Join(parent, "out")
-	if err := CheckWritable(out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, CheckWritable(out))
 	dir, err := Stage(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := dir.WriteFile("a/b", func(w io.Writer) error { return io.ErrShortWrite }); err == nil {
 		t.Error("a failed write succeeds")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/history"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestHistoryOfTheEngine reads a history that the jobmaster has written.
@@ -31,9 +32,7 @@ func TestHistoryOfTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, err := Read(&b, "h", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	wantJobOfTheEngine(t, s, w)
 }
 

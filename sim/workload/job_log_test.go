@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const history1 = `{"type":"job","version":2,"job":{"jobId":"job_1_0001","name":"wordcount","user":"ann","queue":"prod","priority":"HIGH","submitTime":"1763723662000","inputBytes":"5","partitions":[{"bytes":"30"},{"partition":1,"bytes":"40"}],"properties":{"mapreduce.job.reduce.slowstart.completedmaps":"0.8"}}}
@@ -25,9 +27,7 @@ const report1 = `{"version": 1, "jobId": "job_1_0002", "name": "grep", "state": 
 
 func TestHistory(t *testing.T) {
 	w, err := ReadHistory(strings.NewReader(report1+history1), "h", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	a, b := w.Jobs[0], w.Jobs[1]
 	if a.ID != "job_1_0001" || a.Name != "wordcount" || a.User != "ann" || a.Pool != "prod" || a.Priority != 1 || a.Submit != 0 || a.SlowStart != 0.8 {
 		t.Errorf("job %+v", a)
@@ -113,9 +113,7 @@ func TestRumen(t *testing.T) {
 	array := "[" + strings.ReplaceAll(rumen1, "\n{", ",\n{")[1:] + "]"
 	for _, text := range []string{rumen1, array} {
 		w, err := ReadRumen(strings.NewReader(text), "r", Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		a, b := w.Jobs[0], w.Jobs[1]
 		if a.ID != "job_2_0001" || a.Submit != 0 || !slices.Equal(a.Maps, []Task{{100, 5}, {100, 0}}) {
 			t.Errorf("job %+v, want its second map as long as the first", a)
@@ -160,9 +158,7 @@ func TestUnfinishedReducesTakeMeanMapTime(t *testing.T) {
 	lines := strings.SplitAfter(history1, "\n")
 	end := strings.Replace(lines[5], "4", "3", 1)
 	w, err := ReadHistory(strings.NewReader(lines[0]+lines[1]+lines[2]+lines[4]+end), "h", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := w.Jobs[0].Reduces; !slices.Equal(got, []Task{{1150, 30}}) {
 		t.Errorf("reduces %v, want the maps' mean of 1150 ms", got)
 	}
@@ -178,9 +174,7 @@ const twoMachines = `{"type":"job","version":2,"job":{"jobId":"job_1_0001","subm
 
 func TestObservedCluster(t *testing.T) {
 	w, err := ReadHistory(strings.NewReader(twoMachines), "h", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	// A slot is free at the moment in which an attempt ends.
 	if want := (ObservedCluster{Machines: 2, MapSlots: 2, ReduceSlots: 1}); w.Observed != want {
 		t.Errorf("%+v, want %+v", w.Observed, want)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const csvHead = "job,arrival_s,maps,reduces,map_input_bytes,shuffle_bytes\n"
@@ -77,9 +79,7 @@ func TestCSVColumns(t *testing.T) {
 	_, err := ReadCSV(strings.NewReader(text), "x", Options{})
 	wantError(t, err, `x:3: column map_input_bytes: "", expected a whole number from 0`)
 	w, err := ReadCSV(strings.NewReader(strings.Replace(text, "1.5,,,", "1.5,0,0,", 1)), "dir/x.csv", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	a, b := w.Jobs[0], w.Jobs[1]
 	if w.Name != "x.csv" || a.ID != "a" || a.Submit != 1500 || a.Pool != "p" || a.User != "ann" ||
 		a.Priority != -2 || a.SlowStart != 0.5 || a.Name != "x" || a.Class != "small" {
@@ -132,21 +132,15 @@ func TestCSVErrorsNameTheLine(t *testing.T) {
 
 func TestDirectoryOfHistories(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "2026-11-23"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "2026-11-23"), 0o700))
 	for name, text := range map[string]string{"2026-11-23/index-job_1_0001-7.jsonl": "no history", "2026-11-23/b.jsonl": history1, "a.json": report1, "c.txt": "no history"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	w := mustRead(t, dir, Options{})
 	if len(w.Jobs) != 2 || w.Jobs[0].ID != "job_1_0001" || w.Jobs[1].ID != "job_1_0002" || w.Jobs[1].Submit != 4000 {
 		t.Errorf("jobs %+v, want the report's 4 s after the history's", w.Jobs)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "d.jsonl"), []byte(history1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "d.jsonl"), []byte(history1), 0o600))
 	_, err := ReadFile(dir, Options{})
 	wantError(t, err, "d.jsonl:1:", `job id "job_1_0001" is repeated, first at`, "b.jsonl:1")
 }

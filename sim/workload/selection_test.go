@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/mem"
@@ -47,9 +48,7 @@ func writeHistory(t *testing.T, fsys storage.FS, dir, id, pool string, compresse
 		}
 		return z.Close()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // TestReadHistoriesSelects reads histories of both versions from another file system. It opens only

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func generated(t *testing.T, text string, o Options) *Workload {
@@ -103,9 +105,7 @@ func TestMeanOfDistributions(t *testing.T) {
 		"weibull:5:1":       5,
 	} {
 		l, err := parseDistribution(text, parsePlain)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r, sum, most := rand.New(rand.NewPCG(1, 2)), 0.0, 0.0
 		const n = 100000
 		for range n {

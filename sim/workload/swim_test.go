@@ -3,14 +3,14 @@ package workload
 import (
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func readSWIMText(t *testing.T, text string, s SWIM) *Workload {
 	t.Helper()
 	w, err := ReadSWIM(strings.NewReader(text), "x.tsv", Options{SWIM: s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return w
 }
 

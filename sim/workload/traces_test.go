@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // readTraceText returns the name of a public trace, which is next to the repository and not
@@ -24,9 +26,7 @@ func readTraceText(t *testing.T, name string) string {
 func mustRead(t *testing.T, name string, o Options) *Workload {
 	t.Helper()
 	w, err := ReadFile(name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := w.Validate(); err != nil {
 		t.Fatalf("the reader returned an invalid workload: %v", err)
 	}

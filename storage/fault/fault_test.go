@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 	"github.com/hammr/hammr/storage/storagetest"
@@ -49,9 +50,7 @@ func TestReadFailsAtOffset(t *testing.T) {
 	data := storagetest.Pattern(100)
 	f := New(newMem(t, map[string][]byte{"/f": data}), Options{}, Rule{Op: Read, Offset: 42, Err: ErrInjected})
 	r, err := f.Open(t.Context(), "/f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got, err := io.ReadAll(r)
 	if !errors.Is(err, ErrInjected) || !bytes.Equal(got, data[:42]) {
 		t.Errorf("read %d bytes, %v", len(got), err)
@@ -72,18 +71,14 @@ func TestShortWrite(t *testing.T) {
 	m := mem.New(mem.Options{})
 	f := New(m, Options{}, Rule{Op: Write, Offset: 5, Err: io.ErrShortWrite})
 	w, err := f.Create(t.Context(), "/f", storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if n, err := w.Write([]byte("abc")); n != 3 || err != nil {
 		t.Errorf("first write: %d, %v", n, err)
 	}
 	if n, err := w.Write([]byte("defg")); n != 2 || !errors.Is(err, io.ErrShortWrite) {
 		t.Errorf("second write: %d, %v", n, err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	if got := storagetest.Read(t, m, "/f"); string(got) != "abcde" {
 		t.Errorf("written: %q", got)
 	}
@@ -134,9 +129,7 @@ func TestCrash(t *testing.T) {
 func TestCrashKeepsWhatWasWritten(t *testing.T) {
 	f := New(mem.New(mem.Options{}), Options{}, Rule{Op: Close, Crash: true})
 	w, err := f.Create(t.Context(), "/f", storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := errors.Join(w.Close(), w.Abort()); !errors.Is(err, ErrCrashed) {
 		t.Errorf("close: %v", err)
 	}
@@ -176,9 +169,7 @@ func TestAskedAtEveryCall(t *testing.T) {
 		},
 	})
 	r, err := f.Open(t.Context(), "/f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := make([]byte, 2)
 	if n, err := r.Read(got); n != 2 || err != nil {
 		t.Errorf("%d, %v", n, err)

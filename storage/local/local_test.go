@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/storagetest"
 )
@@ -28,15 +29,11 @@ func TestRenameInSteps(t *testing.T) {
 	dir := t.TempDir()
 	name := func(n string) string { return filepath.Join(dir, n) }
 	mustWrite := func(n string) {
-		if err := os.WriteFile(name(n), []byte(n), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name(n), []byte(n), 0o644))
 	}
 	mustWrite("f")
 	mustWrite("g")
-	if err := os.Mkdir(name("d"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(name("d"), 0o755))
 	for _, c := range []struct {
 		from, to string
 		want     error
@@ -61,9 +58,7 @@ func TestListFollowsLinks(t *testing.T) {
 	dir := t.TempDir()
 	storagetest.Write(t, New(Options{}), filepath.Join(dir, "target/f"), []byte("x"))
 	for link, to := range map[string]string{"good": "target", "broken": "nowhere"} {
-		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(dir, link)))
 	}
 	infos, err := New(Options{}).List(t.Context(), dir)
 	if err != nil || len(infos) != 3 {
@@ -121,9 +116,7 @@ func TestPermission(t *testing.T) {
 	f := New(Options{})
 	storagetest.Write(t, f, filepath.Join(dir, "f"), []byte("x"))
 	for name, mode := range map[string]os.FileMode{filepath.Join(dir, "f"): 0, dir: 0o500} {
-		if err := os.Chmod(name, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(name, mode))
 	}
 	_, open := f.Open(t.Context(), filepath.Join(dir, "f"))
 	_, create := f.Create(t.Context(), filepath.Join(dir, "g"), storage.CreateOptions{})

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -21,25 +22,15 @@ func TestPrivateParents(t *testing.T) {
 		uid, gid := os.Geteuid(), os.Getegid()
 		if uid == 0 {
 			uid, gid = 54321, 54322
-			if err := os.Chown(dir, uid, gid); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chown(dir, uid, gid))
 		}
-		if err := os.Chmod(dir, 0o755|c.bit); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(dir, 0o755|c.bit))
 		w, err := New(Options{}).Create(t.Context(), filepath.Join(dir, "day/job/logs"), storage.CreateOptions{Private: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, w.Close())
 		for name, mode := range map[string]os.FileMode{"day": c.dir, "day/job": c.dir, "day/job/logs": c.file} {
 			info, err := os.Stat(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			owner := info.Sys().(*syscall.Stat_t)
 			if info.Mode().Perm() != mode || int(owner.Uid) != uid || int(owner.Gid) != gid {
 				t.Errorf("%s with bit %v: mode %04o of %d:%d, want %04o of %d:%d", name, c.bit, info.Mode().Perm(), owner.Uid, owner.Gid, mode, uid, gid)

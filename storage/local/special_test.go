@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -19,23 +20,15 @@ import (
 func TestSpecialFilesAreNoInput(t *testing.T) {
 	dir := t.TempDir()
 	pipe, socket, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket"), filepath.Join(dir, "link")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
 	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
-	if err := os.Symlink(pipe, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(pipe, link))
 	router, err := storage.NewRouter(storage.Config{
 		Default: "file:///", Open: map[string]storage.Opener{"file": func(context.Context, string) (storage.FS, error) { return New(Options{}), nil }},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer router.Close()
 	for name, want := range map[string]string{
 		pipe: "pipe is a pipe", link: "link is a pipe", dir: "is a pipe", filepath.Join(dir, "[p]*"): "is a pipe",
@@ -51,9 +44,7 @@ func TestSpecialFilesAreNoInput(t *testing.T) {
 		}
 	}
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(empty, nil, 0o600))
 	if found, err := storage.Inputs(context.Background(), router, []string{empty}, true); err != nil || len(found) != 1 {
 		t.Errorf("empty file: %v, %v", found, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/storagetest"
 )
@@ -19,9 +20,7 @@ func TestConformance(t *testing.T) {
 func TestConformanceWithoutConcat(t *testing.T) {
 	storagetest.Run(t, func(t testing.TB) (storage.FS, string) {
 		f := New(Options{NoConcat: true})
-		if err := f.MkdirAll(t.Context(), "/deep/down"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.MkdirAll(t.Context(), "/deep/down"))
 		return f, "/deep/down"
 	})
 }
@@ -39,9 +38,7 @@ func TestPlacementIsKeptOverRename(t *testing.T) {
 			t.Errorf("block %d on %v, the next one on %v", i, b.Hosts, next.Hosts)
 		}
 	}
-	if err := f.Rename(t.Context(), "/f", "/g"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Rename(t.Context(), "/f", "/g"))
 	after, err := f.Blocks(t.Context(), "/g", 0, 35)
 	if err != nil || !slices.EqualFunc(before, after, func(a, b storage.Block) bool { return slices.Equal(a.Hosts, b.Hosts) }) {
 		t.Errorf("hosts moved from %v to %v, %v", before, after, err)
@@ -52,19 +49,13 @@ func TestOpenFileOutlivesRemoval(t *testing.T) {
 	f := New(Options{})
 	storagetest.Write(t, f, "/f", []byte("data"))
 	r, err := f.Open(t.Context(), "/f")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Remove(t.Context(), "/f", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, f.Remove(t.Context(), "/f", false))
 	buf := make([]byte, 4)
 	if _, err := r.ReadAt(buf, 0); err != nil || string(buf) != "data" {
 		t.Errorf("read %q, %v", buf, err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Close())
 	if _, err := r.Read(buf); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("read of a closed file: %v", err)
 	}
@@ -73,19 +64,13 @@ func TestOpenFileOutlivesRemoval(t *testing.T) {
 func TestCloseWithoutTheFile(t *testing.T) {
 	f := New(Options{})
 	w, err := f.Create(t.Context(), "/f", storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Remove(t.Context(), "/f", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, f.Remove(t.Context(), "/f", false))
 	storagetest.Write(t, f, "/f", []byte("another's"))
 	if err := w.Close(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("close of a removed file: %v", err)
 	}
-	if err := w.Abort(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Abort())
 	if got := storagetest.Read(t, f, "/f"); string(got) != "another's" {
 		t.Errorf("abort took another's file: %q", got)
 	}
@@ -103,9 +88,7 @@ func TestConcatKeepsOpenReaders(t *testing.T) {
 		t.Errorf("the target as source: %v", err)
 	}
 	r, err := f.Open(t.Context(), "/a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := f.Concat(t.Context(), "/a", []string{"/b", "/c"}); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -54,9 +56,7 @@ func sumOf(s *store, name string) []byte {
 func openCache(t *testing.T, dir string, s *store, maxBytes int64) *Cache {
 	t.Helper()
 	c, err := Open(Config{Dir: dir, Fetch: s.fetch, MaxBytes: maxBytes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -65,9 +65,7 @@ func openCache(t *testing.T, dir string, s *store, maxBytes int64) *Cache {
 func get(t *testing.T, c *Cache, s *store, name string) (path string, release func()) {
 	t.Helper()
 	path, release, err := c.Get(t.Context(), name, sumOf(s, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	data, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(data, s.programs[name]) {
 		t.Errorf("program %s is %q, %v", name, data, err)
@@ -88,9 +86,7 @@ func (s *store) wantFetches(t *testing.T, want int64) {
 func names(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -111,9 +107,7 @@ func TestProgramIsFetchedOnceAndSurvivesARestart(t *testing.T) {
 	}
 	s.wantFetches(t, 1)
 	c.Close()
-	if err := os.WriteFile(filepath.Join(dir, temporaryPrefix+"x"), []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, temporaryPrefix+"x"), []byte("half"), 0o600))
 	c = openCache(t, dir, s, 100)
 	_, release := get(t, c, s, "a")
 	release()
@@ -130,17 +124,13 @@ func TestDamagedProgramIsFetchedAgain(t *testing.T) {
 	release()
 	damage := func(data string) {
 		t.Helper()
-		if err := errors.Join(os.Chmod(path, 0o700), os.WriteFile(path, []byte(data), 0o700)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Chmod(path, 0o700), os.WriteFile(path, []byte(data), 0o700)))
 	}
 	damage("shrunk to nothing, or grown")
 	_, release = get(t, c, s, "a")
 	release()
 	s.wantFetches(t, 2)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	_, release = get(t, c, s, "a")
 	release()
 	s.wantFetches(t, 3)
@@ -187,9 +177,7 @@ func TestOrderOfUseSurvivesARestart(t *testing.T) {
 		path, release := get(t, c, s, name)
 		release()
 		used := time.Unix(int64(1000+i), 0)
-		if err := os.Chtimes(path, used, used); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(path, used, used))
 	}
 	c.Close()
 	c = openCache(t, dir, s, 8)
@@ -268,9 +256,7 @@ func TestAbandonedFilesAreCounted(t *testing.T) {
 		var bytes int64
 		for _, name := range names(t, dir) {
 			info, err := os.Stat(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			bytes += info.Size()
 		}
 		if bytes < 4 || c.mu.bytes != bytes {
@@ -330,9 +316,7 @@ func TestConcurrentUseRespectsTheLimit(t *testing.T) {
 	var bytes int64
 	for _, name := range names(t, dir) {
 		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		bytes += info.Size()
 	}
 	if bytes > 12 || bytes != c.mu.bytes {

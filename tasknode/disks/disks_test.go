@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -44,9 +46,7 @@ func newRig(t *testing.T) *rig {
 func withRig(t *testing.T, play func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		if err := r.open(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.open())
 		defer r.close()
 		play(r)
 	})
@@ -256,9 +256,7 @@ func TestDirectoryThatRecoversIsEmptied(t *testing.T) {
 		if err := os.WriteFile(r.dirs[0], nil, 0o600); err != nil { // a file is in the way
 			t.Fatal(err)
 		}
-		if err := r.open(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.open())
 		defer r.close()
 		r.take("b")
 		r.change(func() {
@@ -280,29 +278,19 @@ func TestDirectoryThatRecoversIsEmptied(t *testing.T) {
 func TestDirectoriesAtTheStart(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	first, err := Open(Config{Dirs: []string{filepath.Join(dir, "a"), file}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if s := first.States(); s[0].Err != nil || s[0].Free == 0 || s[0].Total < s[0].Free || s[1].Err == nil {
 		t.Errorf("states %+v", s)
 	}
 	if _, err := Open(Config{Dirs: []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), dir+"/a") {
 		t.Errorf("directory of another tasknode: %v", err)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Close())
 	again, err := Open(Config{Dirs: []string{filepath.Join(dir, "a")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, again.Close())
 	if _, err := Open(Config{Dirs: []string{file}}); !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), file) {
 		t.Errorf("only directory is broken: %v", err)
 	}
@@ -319,21 +307,15 @@ func TestLockOfAKilledProcessIsAwaited(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {
 		f, err := os.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		t.Cleanup(func() { f.Close() })
 		return f
 	}
 	first, second := open(), open()
-	if err := Lock(first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Lock(first))
 	done := make(chan error)
 	go func() { done <- Lock(second) }()
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Close())
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestCgroupLimitsMemory(t *testing.T) {
@@ -52,9 +53,7 @@ func fakeCgroup(t *testing.T, files ...string) string {
 
 func put(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
 func wantText(t *testing.T, dir, name, want string) {
@@ -78,9 +77,7 @@ func TestFilesOfACgroup(t *testing.T) {
 			t.Fatalf("%s: %v, %v", c.mark, parent, err)
 		}
 		g, err := parent.newGroup("attempt", limits{memory: 5 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		wantText(t, g.dir, c.limit, strconv.Itoa(5<<20))
 		for text, want := range map[string]bool{"": false, "oom 3\noom_kill 0\n": false, "low 0\noom_kill 2\noom_group_kill 0\n": true} {
 			put(t, g.dir, c.events, text)
@@ -121,9 +118,7 @@ func checkEntry(t *testing.T, g *taskCgroup, version int) {
 func TestLeftoverProcessesOfACgroupAreKilled(t *testing.T) {
 	dir := fakeCgroup(t, "memory.limit_in_bytes")
 	child := exec.Command("sleep", "1000")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Start())
 	g := &taskCgroup{cgroup{dir: dir, version: 1}}
 	put(t, dir, "cgroup.procs", strconv.Itoa(child.Process.Pid)+"\n")
 	ended := make(chan error)
@@ -140,9 +135,7 @@ func TestLeftoverProcessesOfACgroupAreKilled(t *testing.T) {
 
 func TestCgroupsOfAnEarlierDaemonAreRemoved(t *testing.T) {
 	dir := fakeCgroup(t, "memory.limit_in_bytes")
-	if err := os.Mkdir(filepath.Join(dir, "attempt_0"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "attempt_0"), 0o755))
 	if _, err := openCgroup(dir, nil); err != nil {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode"
 )
 
@@ -68,9 +69,7 @@ func FuzzStderr(f *testing.F) {
 
 func TestMemoryIsReadFromProc(t *testing.T) {
 	child := exec.Command("sleep", "1000")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Start())
 	defer func() {
 		child.Process.Kill()
 		child.Wait()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"golang.org/x/sys/unix"
 	"google.golang.org/protobuf/encoding/protojson"
 )
@@ -42,22 +43,14 @@ func daemon(text string) {
 
 func TestTasksDieWithTheDaemon(t *testing.T) {
 	text, err := protojson.Marshal(startMessage(t, "deaf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d := exec.Command(self)
 	d.Env, d.Stderr = append(os.Environ(), daemonEnv+"="+string(text)), os.Stderr
 	out, err := d.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, d.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Error(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // delegateEnv makes the test binary call delegate: "GROUP CONTROLLERS".
@@ -41,9 +43,7 @@ func versionTwo(t *testing.T) (mount, controller string) {
 		t.Skip("only root makes control groups")
 	}
 	mounts, err := memoryMounts("/proc/self/mounts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, m := range mounts {
 		text, err := os.ReadFile(filepath.Join(m.dir, "cgroup.controllers"))
 		if names := strings.Fields(string(text)); m.kind == "" && err == nil && len(names) > 0 {
@@ -75,14 +75,10 @@ func unit(t *testing.T, mount, controller string) string {
 func startIn(t *testing.T, group string, cmd *exec.Cmd) {
 	t.Helper()
 	dir, err := os.Open(group)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer dir.Close()
 	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(dir.Fd()), Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 }
 
 // delegateIn runs delegate in a process of a group, and returns what it prints.
@@ -93,9 +89,7 @@ func delegateIn(t *testing.T, mount, group, controller string) string {
 	var out strings.Builder
 	cmd.Stdout = &out
 	startIn(t, group, cmd)
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Wait())
 	return out.String()
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // machineOffset is where an ELF header has the architecture.
@@ -17,13 +19,9 @@ const machineOffset = 18
 func foreign(t *testing.T) []byte {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	program, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	machine := uint16(183) // arm64
 	if runtime.GOARCH == "arm64" {
 		machine = 62 // amd64
@@ -53,9 +51,7 @@ func TestProgramThatThisMachineCannotRun(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "program")
 		if c.mode != 0 {
-			if err := os.WriteFile(path, c.content, c.mode); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, c.content, c.mode))
 		}
 		start := startMessage(t, "")
 		start.Binary = "hdfs://nn/stage/" + name
@@ -71,21 +67,13 @@ func TestProgramThatThisMachineCannotRun(t *testing.T) {
 
 func TestProgramOpenForWritingIsWaitedFor(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	content, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, content, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, content, 0o755))
 	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	closed := time.AfterFunc(busyTimeout/20, func() { writer.Close() })
 	defer closed.Stop()
 	start := startMessage(t, "")

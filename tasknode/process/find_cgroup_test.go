@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestMemoryCgroupIsFoundByMountsAndMembership(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"one/a", "two"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
 	first := "cgroup " + dir + "/one cgroup rw,nosuid,memory 0 0\n"
 	second := "cgroup2 " + dir + "/two cgroup2 rw,nosuid 0 0\n"

@@ -21,6 +21,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/procfs"
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/tasknode"
 )
@@ -178,17 +179,11 @@ const fifoProperty = "test.fifo"
 func TestTaskContinuesUnderTheNextProgram(t *testing.T) {
 	start := startMessage(t, "wait")
 	start.Range.End.Offset, start.Properties[fifoProperty] = 1, fifoOf(start) // one record
-	if err := unix.Mkfifo(fifoOf(start), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Mkfifo(fifoOf(start), 0o600))
 	text, err := protojson.Marshal(start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d := exec.Command(self)
 	d.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	d.Env, d.Stderr = append(os.Environ(), replacedEnv+"="+string(text)), os.Stderr

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode"
 	"github.com/hammr/hammr/tasknode/artifact"
 	"golang.org/x/sys/unix"
@@ -43,9 +44,7 @@ func newLauncher(t testing.TB, cfg Config) *Launcher {
 	cfg.Environ = append(cfg.Environ, "GORACE=atexit_sleep_ms=0")
 	cfg.TaskVariables = append(cfg.TaskVariables, roleEnv)
 	l, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -55,14 +54,10 @@ func startMessage(t testing.TB, action string) *taskproc.Start {
 	t.Helper()
 	dir := t.TempDir()
 	input := filepath.Join(dir, "in")
-	if err := os.WriteFile(input, []byte("one\ntwo\nthree\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(input, []byte("one\ntwo\nthree\n"), 0o644))
 	local := filepath.Join(dir, "job_1_0001", taskdir.InJob("attempt_1_0001_m_000000_0"))
 	for _, made := range []string{local, filepath.Join(dir, "stage")} { // the master makes the second one
-		if err := os.MkdirAll(made, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(made, 0o755))
 	}
 	return &taskproc.Start{
 		JobId: "job_1_0001", AttemptId: filepath.Base(local), Program: "job", Binary: "file:///stage/self",
@@ -86,9 +81,7 @@ type running struct {
 func launch(ctx context.Context, t testing.TB, l *Launcher, start *taskproc.Start) *running {
 	t.Helper()
 	task, err := l.Launch(ctx, start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := &running{t: t, start: start, task: task, end: taskproc.NewTasknodeEnd(task.Conn())}
 	t.Cleanup(func() { r.end.Close() })
 	_ = r.end.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}}) // a task may be gone already
@@ -131,9 +124,7 @@ func (r *running) gone() error {
 func processesIn(t testing.TB, group int) (pids []string) {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, name := range stats {
 		data, err := os.ReadFile(name)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -35,13 +36,9 @@ func TestLogKeepsTheBeginningAndTheEnd(t *testing.T) {
 				t.Fatal(n, err)
 			}
 		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Close())
 		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		checkLog(t, got, all.Bytes(), part)
 	}
 }
@@ -96,9 +93,7 @@ func TestLogWriteErrorDoesNotStopTheTask(t *testing.T) {
 		if what == "the file is closed" {
 			_, _ = l.Write([]byte("text")) // never fails
 		}
-		if err := spoil(l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, spoil(l))
 		if n, err := l.Write([]byte("text")); n != 4 || err != nil {
 			t.Errorf("%s: wrote %d, %v", what, n, err)
 		}

@@ -10,19 +10,16 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/data/taskdir"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // openTo makes a directory that every user may enter.
 func openTo(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "process-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(dir, 0o755))
 	return dir
 }
 
@@ -33,22 +30,14 @@ func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
 	}
 	dir := openTo(t)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	program := filepath.Join(dir, "program")
 	content, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(program, content, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(program, content, 0o755))
 	start := startMessage(t, "")
 	start.User, start.LocalDir = "nobody", filepath.Join(dir, "job_1_0001", taskdir.InJob(start.AttemptId))
-	if err := os.MkdirAll(start.LocalDir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(start.LocalDir, 0o700))
 	l := newLauncher(t, Config{
 		Programs: fakePrograms{start.Binary: program},
 		Environ:  []string{roleEnv + "=who", "HOME=/root", "USER=root"},
@@ -64,18 +53,14 @@ func TestTaskOfARootDaemonRunsAsTheUser(t *testing.T) {
 		}
 	}
 	info, err := os.Stat(filepath.Join(start.LocalDir, "mine"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if uid := info.Sys().(*syscall.Stat_t).Uid; strconv.Itoa(int(uid)) != account.Uid {
 		t.Errorf("file owner %d", uid)
 	}
 	// The user passes through the directories above its own, but changes nothing there.
 	for above := filepath.Dir(start.LocalDir); above != dir; above = filepath.Dir(above) {
 		info, err := os.Stat(above)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if uid := info.Sys().(*syscall.Stat_t).Uid; uid != 0 || info.Mode().Perm() != 0o711 {
 			t.Errorf("%s has owner %d and mode %v", above, uid, info.Mode())
 		}

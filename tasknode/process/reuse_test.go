@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // longIdle keeps processes idle for longer than a test takes.
@@ -22,9 +23,7 @@ const longIdle = time.Hour
 func another(t testing.TB, n int, action string) *taskproc.Start {
 	s := startMessage(t, action)
 	dir := filepath.Join(filepath.Dir(s.LocalDir), fmt.Sprintf("attempt_1_0001_m_%06d_0", n))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	s.LocalDir, s.AttemptId = dir, filepath.Base(dir)
 	return s
 }
@@ -122,13 +121,9 @@ func TestOtherTasksHaveProcessesOfTheirOwn(t *testing.T) {
 // link makes another name of the test's program.
 func link(t *testing.T) string {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	name := filepath.Join(t.TempDir(), "copy")
-	if err := os.Symlink(self, name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(self, name))
 	return name
 }
 
@@ -210,9 +205,7 @@ func TestKilledTaskEndsItsProcess(t *testing.T) {
 func TestIdleProcessMayDie(t *testing.T) {
 	l := newLauncher(t, Config{MaxProcesses: 2, IdleTime: longIdle})
 	_, c := runThrough(t, l, another(t, 0, ""))
-	if err := unix.Kill(c.pid, unix.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Kill(c.pid, unix.SIGKILL))
 	<-c.exited
 	if r, now := runThrough(t, l, another(t, 1, "")); now == c || r.done == nil || r.task.Err() != nil {
 		t.Errorf("done %v, error %v", r.done, r.task.Err())

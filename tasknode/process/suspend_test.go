@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode"
 )
 
@@ -44,9 +45,7 @@ func launchDeaf(t *testing.T) *running {
 	r := launch(t.Context(), t, newLauncher(t, Config{}), startMessage(t, "deaf"))
 	for {
 		m, err := r.end.Receive()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if m.GetProgress().GetStatus() == "deaf" {
 			return r
 		}
@@ -57,13 +56,9 @@ func TestSuspendAndResume(t *testing.T) {
 	r := launchDeaf(t)
 	task := r.task.(tasknode.Suspender)
 	for range 2 {
-		if err := task.Suspend(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, task.Suspend())
 		r.awaitStates(true)
-		if err := task.Resume(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, task.Resume())
 		r.awaitStates(false)
 	}
 	r.end.Close() // kills it
@@ -77,9 +72,7 @@ func TestSuspendAndResume(t *testing.T) {
 
 func TestSuspendedTaskCanBeKilled(t *testing.T) {
 	r := launchDeaf(t)
-	if err := r.task.(tasknode.Suspender).Suspend(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.task.(tasknode.Suspender).Suspend())
 	r.awaitStates(true)
 	r.end.Close()
 	if err := r.gone(); err == nil {

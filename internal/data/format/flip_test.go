@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/data/format/seqfile"
 	"github.com/hammr/hammr/internal/data/format/text"
 	"github.com/hammr/hammr/internal/data/format/whole"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
@@ -41,9 +42,7 @@ func flipCases(t *testing.T) []flipCase {
 	blind := map[string]bool{"snappy": true, "lz4-hadoop": true}
 	for _, name := range compress.Names() {
 		codec, err := compress.Parse(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		file := append(packed(t, codec, words(25, 1)), packed(t, codec, words(25, 2))...)
 		split := []int{0}
 		if codec.Splittable() {
@@ -83,15 +82,11 @@ func packed(t *testing.T, codec *compress.Codec, plain []byte) []byte {
 		level = 1
 	}
 	w, err := codec.NewWriter(&b, level)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err = w.Write(plain); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -104,9 +99,7 @@ func gzipWithFields(t *testing.T) []byte {
 		if _, err := w.Write(words(25, seed)); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 	}
 	return b.Bytes()
 }
@@ -118,17 +111,11 @@ func sequenceFile(t *testing.T, kind seqfile.Compression, codec string, blind bo
 		Header:       seqfile.Header{KeyClass: "K", ValueClass: "V", Compression: kind, Codec: codec, Sync: seqfile.SyncMark("f")},
 		SyncInterval: 60, BlockSize: 60,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range 12 {
-		if err := w.Write(fmt.Appendf(nil, "key%d", i), fmt.Appendf(nil, "value of %d", i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(fmt.Appendf(nil, "key%d", i), fmt.Appendf(nil, "value of %d", i)))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return flipCase{fmt.Sprintf("SequenceFile %s %s", kind, codec), "/f", b.Bytes(), openSequenceFile, []int{0, 50, 150}, blind}
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // record is one record that a test adds.
@@ -21,7 +23,7 @@ func keyOf(i int) []byte {
 type twin map[string][]string
 
 // tableOf adds records in groups, as they come from a merge, to a Table and to its twin.
-func tableOf(t interface{ Fatal(...any) }, records []record) (*Table, twin) {
+func tableOf(t must.T, records []record) (*Table, twin) {
 	want := make(twin)
 	var order []string
 	for _, r := range records {
@@ -38,9 +40,7 @@ func tableOf(t interface{ Fatal(...any) }, records []record) (*Table, twin) {
 		}
 	}
 	table, err := b.Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return table, want
 }
 
@@ -122,9 +122,7 @@ func TestMemory(t *testing.T) {
 		b.AddValue(value)
 	}
 	table, err := b.Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if extra := table.Bytes()/keys - 40; extra > 16 {
 		t.Errorf("%d bytes for each key beyond its record", extra)
 	}

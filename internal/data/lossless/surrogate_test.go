@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestLoneSurrogate(t *testing.T) {
@@ -53,9 +55,7 @@ func TestLoneSurrogateAsJSONDecodes(t *testing.T) {
 		}
 		text := `"` + doc.String() + `"`
 		var s string
-		if err := json.Unmarshal([]byte(text), &s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &s))
 		changed := strings.Contains(s, "\uFFFD")
 		if changed {
 			refused++

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestPlaceTasknodes(t *testing.T) {
@@ -123,9 +125,7 @@ func TestState(t *testing.T) {
 	open := func() *stateDir {
 		t.Helper()
 		s, err := openState(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return s
 	}
 	s := open()
@@ -141,13 +141,9 @@ func TestState(t *testing.T) {
 	}
 	m.Generation, m.Job, m.Suspended = 2, "7", []string{"job_1_0001"}
 	for _, generation := range []int{1, 2, 3} {
-		if err := os.MkdirAll(filepath.Join(s.saved(generation), "n1"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(s.saved(generation), "n1"), 0o700))
 	}
-	if err := s.write(m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.write(m))
 	s.close()
 	s = open()
 	defer s.close()
@@ -163,9 +159,7 @@ func TestState(t *testing.T) {
 	}
 	_, err = s.read([]string{"wordcount", "in", "elsewhere"})
 	wantError(err, "is that of another program, wordcount in out (cluster "+m.Cluster+", saved by job 7); give the same program, or another directory")
-	if err := s.clean(2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.clean(2))
 	if left, _ := filepath.Glob(dir + "/saved-*"); !slices.Equal(left, []string{s.saved(2)}) {
 		t.Errorf("left: %q", left)
 	}
@@ -179,17 +173,13 @@ func TestState(t *testing.T) {
 	}
 	_, err = s.read(command)
 	wantError(err, "is damaged: ")
-	if err := s.finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.finish())
 	if left, _ := filepath.Glob(dir + "/*"); !slices.Equal(left, []string{filepath.Join(dir, "lock")}) {
 		t.Errorf("left: %q", left)
 	}
 
 	other := t.TempDir()
-	if err := os.WriteFile(filepath.Join(other, "thesis.tex"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(other, "thesis.tex"), nil, 0o600))
 	_, err = openState(t.Context(), other)
 	wantError(err, "has other files, such as thesis.tex; give a new directory")
 }

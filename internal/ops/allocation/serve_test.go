@@ -16,6 +16,7 @@ import (
 
 	"github.com/hammr/hammr/internal/kit/procfs"
 	"github.com/hammr/hammr/internal/ops/launch"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // connection is Serve in this process, as Run sees it.
@@ -42,17 +43,13 @@ func newConnection(t *testing.T) *connection {
 
 func (c *connection) ask(q request) answer {
 	c.t.Helper()
-	if err := c.requests.Encode(q); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, c.requests.Encode(q))
 	return c.next()
 }
 
 func (c *connection) next() (a answer) {
 	c.t.Helper()
-	if err := c.answers.Decode(&a); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, c.answers.Decode(&a))
 	return a
 }
 
@@ -71,14 +68,10 @@ func TestServe(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "n1")
 	saved := filepath.Join(t.TempDir(), "n1")
 	info, err := saveTree(t.Context(), newTree(t), saved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	// Files that an allocation has left which could not end are removed.
 	old := filepath.Join(base, "n1-1", "old")
-	if err := errors.Join(os.MkdirAll(old, 0o700), os.Symlink(filepath.Dir(old), link)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(old, 0o700), os.Symlink(filepath.Dir(old), link)))
 	a := c.ask(request{Open: &openRequest{Place: place{Link: link, Base: "$LOCAL_BASE"}, Saved: saved, Want: info}})
 	if a.Error != "" || a.Tree != info || a.MemoryMB == 0 {
 		t.Errorf("open: %+v, want %+v", a, info)
@@ -87,9 +80,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("%s is left", old)
 	}
 	made, err := os.Readlink(link)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	local := filepath.Join(link, diskDir, tasksDir)
 	if got := len(files(t, local+"/.")); got != info.Files {
 		t.Errorf("%d files in %s, want %d", got, local, info.Files)
@@ -148,9 +139,7 @@ func TestPlaceOfAnotherUser(t *testing.T) {
 	const stranger = 54321
 	bait := filepath.Join(base, "n1-1")
 	err := errors.Join(os.Mkdir(bait, 0o777), os.WriteFile(filepath.Join(bait, "kept"), nil, 0o600), os.Lchown(bait, stranger, stranger), os.Symlink(bait, link))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dir, err := new(server).makePlace(place{Link: link, Base: base})
 	if err != nil || dir == bait {
 		t.Fatalf("made %s: %v", dir, err)
@@ -161,9 +150,7 @@ func TestPlaceOfAnotherUser(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(bait, "kept")); err != nil {
 		t.Errorf("the other user's directory was removed: %v", err)
 	}
-	if err := errors.Join(os.Remove(link), os.Symlink(dir, link), os.Lchown(link, stranger, stranger)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(link), os.Symlink(dir, link), os.Lchown(link, stranger, stranger)))
 	if _, err := new(server).makePlace(place{Link: link, Base: base}); err == nil || !strings.Contains(err.Error(), "not a link of this user: remove it") {
 		t.Errorf("a link of another user: %v", err)
 	}
@@ -178,16 +165,12 @@ func TestADaemonThatEndsIsReported(t *testing.T) {
 		t.Fatal(a.Error)
 	}
 	children, err := exec.Command("pgrep", "-f", "model serve "+pid).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	number, err := strconv.Atoi(strings.TrimSpace(string(children)))
 	if err == nil {
 		err = syscall.Kill(number, syscall.SIGKILL)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if a := c.next(); a.Ended != "m1" || a.Cause != "signal: killed" {
 		t.Errorf("%+v", a)
 	}
@@ -198,9 +181,7 @@ func TestADaemonThatEndsIsReported(t *testing.T) {
 func TestAForeignLinkIsNotReplaced(t *testing.T) {
 	c := newConnection(t)
 	link := filepath.Join(t.TempDir(), "n1")
-	if err := os.Mkdir(link, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(link, 0o700))
 	if a := c.ask(request{Open: &openRequest{Place: place{Link: link, Base: t.TempDir()}}}); a.Error != link+" is not a link of this user: remove it" {
 		t.Errorf("%+v", a)
 	}
@@ -221,9 +202,7 @@ func TestAStepThatEnds(t *testing.T) {
 				shell = Shell{"sh", "-c"}
 			}
 			m, err := connect(t.Context(), shell, Node{Host: "a"}, []string{"/none/hammr"}, &lineWriter{prefix: "a: ", to: &sharedWriter{to: &stderr}}, func(string, string) {})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if name == "garbage" {
 				m.in.Close()
 			}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // tasknodeFiles are the files of a tasknode that has stopped; true if they are saved.
@@ -39,12 +41,8 @@ func newTree(t *testing.T) (dir string) {
 			text = strings.Repeat("x", 1<<20+1)
 		}
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o640))
 	}
 	return dir
 }
@@ -62,18 +60,14 @@ func files(t *testing.T, dir string) map[string]string {
 		all[rel] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 
 func TestASavedTreeIsRestored(t *testing.T) {
 	from, to := newTree(t), filepath.Join(t.TempDir(), "n1")
 	info, err := saveTree(t.Context(), from, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	back := t.TempDir()
 	if got, err := restoreTree(t.Context(), to, back, info); err != nil || got != info {
 		t.Fatalf("restored %+v, %v; saved %+v", got, err, info)
@@ -136,9 +130,7 @@ func TestDamagedTrees(t *testing.T) {
 			if err == nil {
 				err = c.damage(t, tree)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			_, err = restoreTree(t.Context(), tree, t.TempDir(), info)
 			if err == nil || !strings.Contains(err.Error(), "saved files in "+tree+" are damaged: ") || !strings.Contains(err.Error(), c.want) ||
 				!strings.Contains(err.Error(), "give an empty --state to start over") {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestDirectories(t *testing.T) {
@@ -104,9 +105,7 @@ func TestJudgeSpace(t *testing.T) {
 // TestLatency makes the disk slow as a drill does.
 func TestLatency(t *testing.T) {
 	drills, err := failpoint.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer drills.Close()
 	dir := t.TempDir()
 	target := newTarget(t)
@@ -115,15 +114,11 @@ func TestLatency(t *testing.T) {
 	}
 	limit(time.Hour)
 	expect(t, run(t, target, "disk-latency"), want{OK, "a synchronous write takes"})
-	if err := drills.SlowDisk(50 * time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, drills.SlowDisk(50*time.Millisecond))
 	expect(t, run(t, target, "disk-latency"), want{OK, "a synchronous write takes"})
 	limit(50 * time.Millisecond)
 	expect(t, run(t, target, "disk-latency"), want{Fault, "the limit is 50ms"})
-	if err := drills.IOErrors(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, drills.IOErrors(1))
 	expect(t, run(t, target, "disk-latency"), want{Skipped, "injected by a drill"})
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("the check left %v, %v", entries, err)

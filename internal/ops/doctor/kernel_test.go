@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // replaceFile mounts a file with another text on a file of the kernel, in the child of inNamespaces,
@@ -33,9 +35,7 @@ func replaceFile(t *testing.T, name, text string) (restore func()) {
 func onlyUnifiedGroups(t *testing.T) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mounts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for line := range strings.Lines(string(mounts)) {
 		fields := strings.Fields(line) // device, directory, type, ...
 		if len(fields) > 2 && strings.HasPrefix(fields[2], "cgroup") {

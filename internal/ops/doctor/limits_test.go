@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/daemon/tasknoded"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestOpenFiles runs in a process with a low limit.
@@ -152,9 +153,7 @@ func TestKernelOfThisMachine(t *testing.T) {
 		t.Skip(err)
 	}
 	var name syscall.Utsname
-	if err := syscall.Uname(&name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Uname(&name))
 	var release strings.Builder
 	for _, b := range name.Release {
 		if b == 0 {

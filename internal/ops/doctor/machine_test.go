@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/daemon/tasknoded"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // pageOf serves the page of a daemon, and returns its address.
@@ -60,9 +61,7 @@ func TestToken(t *testing.T) {
 	target.TokenFiles = []string{file, file}
 	expect(t, run(t, target, "token"), want{OK, "mode 0600"})
 	for _, mode := range []os.FileMode{0o644, 0o620, 0o601} {
-		if err := os.Chmod(file, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(file, mode))
 		expect(t, run(t, target, "token"), want{Fault, "other users can use it"})
 	}
 	fixed := Run(t.Context(), target, Options{Only: []string{"token"}, Fix: true}).Findings
@@ -82,15 +81,11 @@ func TestTokenOfAnotherUser(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := write(t, filepath.Join(t.TempDir(), "token"), strings.Repeat("x", 32))
-	if err := os.Chown(dir, 65534, 65534); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chown(dir, 65534, 65534))
 	target := newTarget(t)
 	target.Daemons = []Daemon{{Kind: Tasknode, Name: "n1", Dirs: []Dir{{Path: dir}}, Common: daemon.Common{TokenFile: file}}}
 	expect(t, run(t, target, "token"), want{Fault, "belongs to uid 0"})
-	if err := os.Chown(file, 65534, 65534); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chown(file, 65534, 65534))
 	expect(t, run(t, target, "token"), want{OK, "mode 0600"})
 }
 
@@ -161,9 +156,7 @@ func TestUsers(t *testing.T) {
 	bin := t.TempDir()
 	t.Setenv("PATH", bin)
 	program := func(name, script string) {
-		if err := os.Chmod(write(t, filepath.Join(bin, name), "#!/bin/sh\n"+script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(write(t, filepath.Join(bin, name), "#!/bin/sh\n"+script), 0o755))
 	}
 	target.Users = []string{"ldap-alice"}
 	program("getent", "echo ldap-alice:*:70001:70000:Alice:/home/alice:/bin/sh")

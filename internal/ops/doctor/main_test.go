@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/conf/fsconf"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -74,9 +75,7 @@ func newTarget(t *testing.T) *Target {
 	target := NewTarget()
 	target.Conf = conf.New()
 	files, err := fsconf.NewInteractiveRouter(target.Conf, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := files.Close(); err != nil {
 			t.Error(err)
@@ -90,9 +89,7 @@ func newTarget(t *testing.T) *Target {
 func run(t *testing.T, target *Target, check string) []Finding {
 	t.Helper()
 	o := Options{Only: []string{check}}
-	if err := o.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.Validate())
 	findings := Run(t.Context(), target, o).Findings
 	for _, f := range findings {
 		if (f.State >= Warn) != (f.Remedy != "") {
@@ -125,12 +122,8 @@ func expect(t *testing.T, got []Finding, wanted ...want) {
 // write writes a file, with the directories above it.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -138,9 +131,7 @@ func write(t *testing.T, name, text string) string {
 func refusing(t *testing.T) string {
 	t.Helper()
 	l := listen(t)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Close())
 	return l.Addr().String()
 }
 
@@ -148,9 +139,7 @@ func refusing(t *testing.T) string {
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l
 }

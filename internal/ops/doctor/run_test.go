@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestChecksHaveNamesAndFitTheHelp(t *testing.T) {
@@ -96,9 +98,7 @@ func TestReportAsJSON(t *testing.T) {
 		{Check: "token", State: Fault, Detail: "d", Remedy: "r", Fix: &Fix{Done: "x"}}, {Check: "name", State: OK, Detail: "n", Fixed: true},
 	}}
 	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	const golden = `{"host":"h","version":"v1","time":7,"findings":[` +
 		`{"check":"token","state":"fault","detail":"d","remedy":"r"},{"check":"name","state":"ok","detail":"n","fixed":true}]}`
 	if string(text) != golden {

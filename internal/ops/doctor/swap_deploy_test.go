@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestSwapOfThisMachine gives this machine a swap file of 16 MiB for a moment. A master beside it is
@@ -24,9 +26,7 @@ func TestSwapOfThisMachine(t *testing.T) {
 	expect(t, run(t, target, "memory")[:1], want{OK, "no swap"})
 
 	file := filepath.Join(t.TempDir(), "swap")
-	if err := os.WriteFile(file, make([]byte, 16<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, make([]byte, 16<<20), 0o600))
 	tool(t, "mkswap", file)
 	tool(t, "swapon", file)
 	defer tool(t, "swapoff", file)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -97,9 +98,7 @@ const hadoopFile = "testdata/hadoop.txt"
 // TestAgreesWithHadoop compares with what Hadoop has printed.
 func TestAgreesWithHadoop(t *testing.T) {
 	recorded, err := os.ReadFile(hadoopFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := strings.SplitAfter(string(recorded), "\n$ ")
 	if commands := strings.Count(comparison, "\n"); len(want) != commands {
 		t.Errorf("%d commands, Hadoop has run %d", commands, len(want))
@@ -126,17 +125,13 @@ func TestRecordedFromHadoop(t *testing.T) {
 	put1(t, conf+"/log4j.properties", "log4j.rootLogger=OFF\n")
 	java := minihdfs.Java{Jars: jars, Conf: conf}
 	out, err := java.Run(t.Context(), "testdata/java/Shell.java", script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := transcript(t, string(out), dir)
 	if *update {
 		put1(t, hadoopFile, got)
 	}
 	recorded, err := os.ReadFile(hadoopFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	sameTranscript(t, strings.SplitAfter(got, "\n$ "), strings.SplitAfter(string(recorded), "\n$ "))
 }
 
@@ -171,9 +166,7 @@ func sampleTree(t *testing.T) string {
 	sequences, _ := filepath.Glob("../../data/format/seqfile/testdata/hadoop/*.seq")
 	for _, name := range sequences {
 		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		put1(t, filepath.Join(dir, "seq", filepath.Base(name)), string(content))
 	}
 	when := time.Date(2024, 2, 29, 23, 59, 58, 123e6, time.UTC)
@@ -229,12 +222,8 @@ func transcript(t *testing.T, out, dir string) string {
 func ownNames(t *testing.T) []string {
 	t.Helper()
 	self, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	group, err := user.LookupGroupId(self.Gid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return []string{self.Username, group.Name}
 }

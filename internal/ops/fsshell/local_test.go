@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/data/format/compress"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 )
@@ -26,12 +27,8 @@ func onDisk(t *testing.T) (w *world, dir string) {
 
 func put1(t *testing.T, name, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.Do(t, os.WriteFile(name, []byte(content), 0o644))
 }
 
 // ok runs a command that must succeed and print want.
@@ -117,9 +114,7 @@ func TestCancelledCommandIsInterrupted(t *testing.T) {
 func TestTextOfSequenceFiles(t *testing.T) {
 	w, _ := onDisk(t)
 	hadoop, err := filepath.Abs("../../data/format/seqfile/testdata/hadoop")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	files, _ := filepath.Glob(hadoop + "/*.seq")
 	if len(files) == 0 {
 		t.Fatal("no files")
@@ -127,9 +122,7 @@ func TestTextOfSequenceFiles(t *testing.T) {
 	for _, name := range files {
 		pair := name[strings.LastIndexByte(name, '-')+1:]
 		want, err := os.ReadFile(hadoop + "/" + strings.TrimSuffix(pair, ".seq") + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		w.ok(t, string(want), "-text", name)
 	}
 }
@@ -139,18 +132,12 @@ func TestTextOfCompressedFiles(t *testing.T) {
 	plain := strings.Repeat("some text\n", 1000)
 	for _, name := range compress.Names() {
 		codec, err := compress.Parse(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var packed bytes.Buffer
 		out, err := codec.NewWriter(&packed, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		out.Write([]byte(plain))
-		if err := out.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, out.Close())
 		put1(t, dir+"/"+name+codec.Extension(), packed.String())
 		w.ok(t, plain, "-text", name+codec.Extension())
 		if name == "gzip" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 )
@@ -81,13 +82,9 @@ func TestLinksWithinTrees(t *testing.T) {
 			put1(t, dir+"/src/f", "content")
 			put1(t, dir+"/src/deep/g", "other")
 			for _, made := range []string{"/dst", path.Dir(c.link)} {
-				if err := os.MkdirAll(dir+"/"+strings.TrimPrefix(made, "/"), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.MkdirAll(dir+"/"+strings.TrimPrefix(made, "/"), 0o755))
 			}
-			if err := os.Symlink(dir+"/"+c.to, dir+"/"+c.link); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(dir+"/"+c.to, dir+"/"+c.link))
 			if out, code := w.run(strings.Fields(strings.NewReplacer(" src", " "+dir+"/src", " dst", " "+dir+"/dst").Replace(c.args))...); code != 1 || !strings.Contains(out, c.out) {
 				t.Errorf("code %d, %q", code, out)
 			}

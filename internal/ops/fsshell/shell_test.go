@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 	"github.com/hammr/hammr/storage/mem"
@@ -48,9 +49,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) connect(t *testing.T, conf storage.Config) {
 	t.Helper()
 	router, err := storage.NewRouter(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.env = Env{
 		Router: router, Stdin: strings.NewReader("from stdin\n"),
 		Stdout: &w.output, Stderr: &w.output, Zone: time.UTC,
@@ -67,15 +66,11 @@ func (w *world) run(args ...string) (output string, code int) {
 func (w *world) file(t *testing.T, name, content string) {
 	t.Helper()
 	out, err := w.mem.Create(context.Background(), name, storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := io.WriteString(out, content); err != nil {
 		t.Fatal(err)
 	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Close())
 }
 
 // Each file in testdata/scripts is a transcript: commands after "$ ", their output, and the
@@ -88,14 +83,10 @@ func TestTranscripts(t *testing.T) {
 	for _, name := range scripts {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			want, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got := newWorld(t).replay(string(want))
 			if *update {
-				if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(name, []byte(got), 0o644))
 			} else if got != string(want) {
 				t.Errorf("got:\n%s\nwant:\n%s", got, want)
 			}

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hammr/hammr/internal/kit/procfs"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,13 +33,9 @@ func startScript(t *testing.T, script string) *Child {
 	cmd.Env = append(os.Environ(), "READY="+ready)
 	cmd.SysProcAttr = Attributes(false)
 	log := filepath.Join(dir, "n1.log")
-	if err := os.WriteFile(log, []byte("an earlier run\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(log, []byte("an earlier run\n"), 0o600))
 	c, err := Start(starter, Daemon{Name: "n1", ReadyFile: ready, LogFile: log}, cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := c.End(context.Background(), time.Minute); err != nil || c.Runs() {
 			t.Errorf("end: %v", err)
@@ -85,9 +82,7 @@ func TestStartOfNothing(t *testing.T) {
 func TestTail(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
 	text := "old\n" + strings.Repeat("a line\n", 20) + "the last\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	nine := strings.Repeat("  a line\n", 9) + "  the last"
 	for from, want := range map[int64]string{0: nine, int64(len(text)) - 9: "  the last", int64(len(text)) + 1: nine} {
 		if got := tail(file, from); got != want {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestSettings compares the settings of both daemons, as flags and as a file.
@@ -32,9 +33,7 @@ func TestEnsureToken(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	var tokens [2]string
 	for i := range tokens {
-		if err := EnsureToken(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, EnsureToken(file))
 		var err error
 		if tokens[i], err = rpc.ReadToken(file); err != nil {
 			t.Fatal(err)
@@ -47,9 +46,7 @@ func TestEnsureToken(t *testing.T) {
 	if err := WriteToken(file, "other"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second token: %v", err)
 	}
-	if err := os.Chmod(file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(file, 0o666))
 	if err := EnsureToken(file); err == nil {
 		t.Error("a token that all users may change is used")
 	}

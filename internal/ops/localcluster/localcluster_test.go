@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -33,9 +34,7 @@ func config(t *testing.T) localcluster.Config {
 func up(t *testing.T, cfg localcluster.Config) *localcluster.State {
 	t.Helper()
 	c, err := localcluster.Up(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c.Release()
 	return published(t, cfg.Dir, c)
 }
@@ -44,9 +43,7 @@ func up(t *testing.T, cfg localcluster.Config) *localcluster.State {
 func published(t *testing.T, dir string, c *localcluster.Cluster) *localcluster.State {
 	t.Helper()
 	s, err := localcluster.ReadState(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(s.Masters) != len(c.State.Masters) || len(s.Tasknodes) != len(c.State.Tasknodes) {
 		t.Errorf("cluster.json has %+v, Up returned %+v", s, c.State)
 	}
@@ -77,9 +74,7 @@ func running(all []localcluster.Process) (n int) {
 func log(t *testing.T, dir, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "logs", name+".log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(text)
 }
 
@@ -87,9 +82,7 @@ func log(t *testing.T, dir, name string) string {
 func saidBy(t *testing.T, dir, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "logs", name+".err"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(text)
 }
 
@@ -145,9 +138,7 @@ func TestUpAgain(t *testing.T) {
 	if same := up(t, cfg); !slices.Equal(processes(same), processes(first)) {
 		t.Errorf("a second up of what runs: %+v, was %+v", same, first)
 	}
-	if err := syscall.Kill(first.Tasknodes[0].PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(first.Tasknodes[0].PID, syscall.SIGKILL))
 	waitUntil(t, func() bool { return running(processes(first)) == 2 && !first.Tasknodes[0].Alive() })
 	mended := up(t, cfg)
 	if mended.Tasknodes[0].PID == first.Tasknodes[0].PID || mended.Tasknodes[1] != first.Tasknodes[1] || !slices.Equal(mended.Masters, first.Masters) {
@@ -175,9 +166,7 @@ func TestAdd(t *testing.T) {
 	first := up(t, cfg)
 	cfg.Addresses = []string{"127.0.0.5", "127.0.0.6"}
 	c, err := localcluster.Add(t.Context(), cfg, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c.Release()
 	s := published(t, cfg.Dir, c)
 	if len(s.Tasknodes) != 4 || s.Tasknodes[3].Name != "n4" || s.Tasknodes[3].Address != "127.0.0.6:1" || s.Tasknodes[0] != first.Tasknodes[0] {
@@ -239,9 +228,7 @@ func TestUnpublishedStart(t *testing.T) {
 			t.Errorf("log of %s: %q", name, text)
 		}
 	}
-	if err := os.RemoveAll(state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(state))
 }
 
 func TestInterruptedStart(t *testing.T) {
@@ -283,20 +270,14 @@ func TestForeignProcess(t *testing.T) {
 	cfg := config(t)
 	s := up(t, cfg)
 	foreign := exec.Command("sleep", "60")
-	if err := foreign.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, foreign.Start())
 	defer func() { foreign.Process.Kill(); foreign.Wait() }()
 	path := filepath.Join(cfg.Dir, localcluster.StateFile)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ours := s.Tasknodes[0]
 	named := strings.Replace(string(text), `"pid": `+itoa(ours.PID), `"pid": `+itoa(foreign.Process.Pid), 1)
-	if err := os.WriteFile(path, []byte(named), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(named), 0o644))
 	if _, err := localcluster.Down(t.Context(), cfg.Dir); err != nil {
 		t.Fatal(err)
 	}
@@ -313,15 +294,11 @@ func TestWaitInForeground(t *testing.T) {
 	cfg := config(t)
 	cfg.Detach = false
 	c, err := localcluster.Up(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := published(t, cfg.Dir, c)
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended []string
-	if err := syscall.Kill(s.Tasknodes[1].PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(s.Tasknodes[1].PID, syscall.SIGKILL))
 	err = c.Wait(ctx, func(name, end string) {
 		ended = append(ended, name+" "+end)
 		cancel()
@@ -340,9 +317,7 @@ func TestDownOfForeground(t *testing.T) {
 	cfg := config(t)
 	cfg.Detach = false
 	c, err := localcluster.Up(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	waited := make(chan error, 1)
 	go func() { waited <- c.Wait(context.Background(), nil) }()
 	if ended, err := localcluster.Down(t.Context(), cfg.Dir); !ended || err != nil {
@@ -359,9 +334,7 @@ func TestForegroundKilled(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0], "foreground", dir)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	defer func() {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -373,9 +346,7 @@ func TestForegroundKilled(t *testing.T) {
 		s, err = localcluster.ReadState(dir)
 		return err == nil
 	})
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Kill())
 	waitUntil(t, func() bool { return running(processes(s)) == 0 })
 }
 
@@ -392,9 +363,7 @@ func TestInvalidConfig(t *testing.T) {
 		t.Errorf("got\n%v", err)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o644))
 	_, err = localcluster.Up(t.Context(), localcluster.Config{Dir: dir, Program: []string{"x"}})
 	if err == nil || !strings.Contains(err.Error(), "has thesis.tex in it and no cluster") {
 		t.Errorf("a directory with other things: %v", err)
@@ -406,13 +375,9 @@ func TestLockHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	cfg := config(t)
 	f, err := os.OpenFile(filepath.Join(cfg.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := localcluster.Up(ctx, cfg); err == nil || !strings.Contains(err.Error(), "another hammr up or down has") {

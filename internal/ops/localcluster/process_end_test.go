@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/kit/procfs"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // listenUntilOrphaned listens on a port, prints it, and uses many threads and much memory until its
@@ -50,23 +51,15 @@ func TestEndedDaemonsHaveNoPort(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, c.Start())
 		address, err := bufio.NewReader(out).ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		p := localcluster.Process{PID: c.Process.Pid, Started: procfs.StartTime(c.Process.Pid), Dir: dir}
 		if !p.Alive() {
 			t.Error("it is alive, and is not seen")
 		}
-		if err := c.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Process.Kill())
 		for p.Alive() { // it is still a zombie
 			runtime.Gosched()
 		}

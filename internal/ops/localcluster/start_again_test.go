@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestStartAgain checks that Start starts a killed daemon and no other, and that BeforeStart
@@ -24,18 +25,12 @@ func TestStartAgain(t *testing.T) {
 		return nil
 	}
 	c, err := localcluster.Up(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	old := c.State.Tasknodes[0].Process
-	if err := syscall.Kill(old.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Kill(old.PID, syscall.SIGKILL))
 	waitUntil(t, func() bool { return !old.Alive() })
 	for range 2 { // the second time the daemon runs already
-		if err := c.Start(t.Context(), "n1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Start(t.Context(), "n1"))
 	}
 	s := published(t, cfg.Dir, c)
 	if now := s.Tasknodes[0].Process; now.PID == old.PID || !now.Alive() || now.Address == "" {

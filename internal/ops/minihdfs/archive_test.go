@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestArchiveIsUsedIfItExists checks the class path of daemons. An archive that Java cannot use is ignored.
@@ -15,13 +17,9 @@ func TestArchiveIsUsedIfItExists(t *testing.T) {
 		t.Skip(err)
 	}
 	jars := filepath.Join(t.TempDir(), "jars")
-	if err := os.Mkdir(jars, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(jars, 0o755))
 	for _, name := range []string{"b.jar", "a.jar"} {
-		if err := os.WriteFile(filepath.Join(jars, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(jars, name), nil, 0o644))
 	}
 	archive := archiveOf(jars, found)
 	j := Java{Jars: jars, Conf: "/conf"}
@@ -32,14 +30,10 @@ func TestArchiveIsUsedIfItExists(t *testing.T) {
 		{false, "/conf:" + jars + "/*"}, {true, jars + "/a.jar:" + jars + "/b.jar:/conf"},
 	} {
 		if c.archive {
-			if err := os.WriteFile(archive, []byte("no archive"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(archive, []byte("no archive"), 0o644))
 		}
 		_, argv, err := j.command("C", []string{"x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if uses := slices.Contains(argv, "-XX:SharedArchiveFile="+archive); uses != c.archive || !slices.Equal(argv[len(argv)-4:], []string{"-cp", c.classPath, "C", "x"}) {
 			t.Errorf("archive %v: %q", c.archive, argv)
 		}

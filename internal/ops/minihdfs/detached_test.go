@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/kit/jsonfile"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // startSleep starts a process that stands for a daemon of a cluster. It is waited for as soon as it ends.
 func startSleep(t *testing.T) Process {
 	t.Helper()
 	cmd := exec.Command("sleep", "600")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -35,18 +34,14 @@ func TestDownEndsRecordedProcesses(t *testing.T) {
 	dir := t.TempDir()
 	supervisor, nameNode, other := startSleep(t), startSleep(t), startSleep(t)
 	state := State{Supervisor: supervisor, NameNode: nameNode, DataNodes: []Process{{PID: other.PID, Started: "0"}}}
-	if err := jsonfile.Write(statePath(dir), state, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jsonfile.Write(statePath(dir), state, 0o600))
 	t.Setenv(JarsEnv, t.TempDir())
 	again, err := Up(t.Context(), Config{Dir: dir, Supervisor: []string{"false"}})
 	if err != nil || again.Supervisor != supervisor {
 		t.Errorf("Up of a cluster that runs: %+v, %v", again, err)
 	}
 	for range 2 {
-		if err := Down(t.Context(), dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Down(t.Context(), dir))
 	}
 	if supervisor.alive() || nameNode.alive() || !other.alive() {
 		t.Errorf("after Down: supervisor %v, NameNode %v, a process with the id of a DataNode %v", supervisor.alive(), nameNode.alive(), other.alive())

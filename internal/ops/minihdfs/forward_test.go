@@ -4,34 +4,26 @@ import (
 	"io"
 	"net"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestForwarder checks that the NameNode sees a DataNode's own address, and that a partition ends connections.
 func TestForwarder(t *testing.T) {
 	network, err := chooseNetwork(t.TempDir(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	nameNode, err := net.Listen("tcp", network+".1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer nameNode.Close()
 	host := network + ".11"
 	f, err := forward(host, nameNode.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.close()
 	out, err := net.Dial("tcp", net.JoinHostPort(host, rpcPort))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer out.Close()
 	in, err := nameNode.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer in.Close()
 	if from, _, _ := net.SplitHostPort(in.RemoteAddr().String()); from != host {
 		t.Errorf("the NameNode sees %s, want %s", from, host)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -28,14 +29,10 @@ func TestMain(m *testing.M) {
 func listRoot(t *testing.T, http9870 string) string {
 	t.Helper()
 	response, err := http.Get("http://" + http9870 + "/webhdfs/v1/?op=LISTSTATUS")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(body)
 }
 
@@ -49,18 +46,14 @@ func TestUpDown(t *testing.T) {
 	ctx := t.Context()
 	cfg := minihdfs.Config{Dir: t.TempDir(), DataNodes: 1, Supervisor: []string{os.Args[0], "supervise"}}
 	state, err := minihdfs.Up(ctx, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { minihdfs.Down(context.Background(), cfg.Dir) })
 	listRoot(t, state.HTTP)
 	again, err := minihdfs.Up(ctx, cfg)
 	if err != nil || again.Supervisor != state.Supervisor {
 		t.Errorf("second Up: %+v, %v, want the first cluster %+v", again, err, state)
 	}
-	if err := minihdfs.Down(ctx, cfg.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, minihdfs.Down(ctx, cfg.Dir))
 	for _, p := range append(state.DataNodes, state.NameNode, state.Supervisor) {
 		if _, err := os.Stat(fmt.Sprintf("/proc/%d/exe", p.PID)); err == nil {
 			t.Errorf("process %d outlives Down", p.PID)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/kit/procfs"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // layOut prepares YARN over a cluster that does not run.
@@ -16,9 +17,7 @@ func layOut(t *testing.T, cfg YarnConfig) *Yarn {
 		t.Skip(err)
 	}
 	hdfs, err := prepare(Config{Dir: t.TempDir(), DataNodes: 2, Replication: 1, BlockSize: 512, Racks: []string{"/a", "/a"}, Network: "127.4.5"}, "jars")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(hdfs.starter.Close)
 	y := &Yarn{hdfs: hdfs, jars: "jars", dir: t.TempDir(), starter: procfs.NewStarter()}
 	t.Cleanup(func() {
@@ -26,9 +25,7 @@ func layOut(t *testing.T, cfg YarnConfig) *Yarn {
 			t.Error(err)
 		}
 	})
-	if err := y.prepare(cfg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, y.prepare(cfg))
 	return y
 }
 
@@ -63,9 +60,7 @@ func TestYarnHasSlotsForMaps(t *testing.T) {
 		}
 		for _, name := range []string{"core-site.xml", "yarn-site.xml", "mapred-site.xml"} {
 			site, err := os.ReadFile(filepath.Join(y.java.Conf, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if !strings.Contains(string(site), "<name>mapreduce.task.io.sort.mb</name><value>9</value>") {
 				t.Errorf("%s has not what the caller sets", name)
 			}

@@ -10,15 +10,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestNewProgramPasses runs the commands that a user runs next, without a network.
 func TestNewProgramPasses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "My Words")
 	p, err := New(Config{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if p.Module != "my-words" || p.Source == "" {
 		t.Errorf("module %q with source %q, want my-words with this tree", p.Module, p.Source)
 	}
@@ -42,9 +42,7 @@ func checkModules(t *testing.T, dir string) {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly "+os.Getenv("GOFLAGS"), "GOWORK=off")
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if text, err := os.ReadFile(filepath.Join(dir, "go.mod")); err != nil || strings.Count(string(text), "\n") > 32 {
 		t.Errorf("go.mod of more than 32 lines, or none: %v\n%s", err, text)
 	}
@@ -65,9 +63,7 @@ func checkModules(t *testing.T, dir string) {
 // countWords runs the program that go build has left in dir.
 func countWords(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("b a b\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "in"), []byte("b a b\n"), 0o644))
 	run(t, dir, "./my-words", "--quiet", "in", "out")
 	got, err := os.ReadFile(filepath.Join(dir, "out", "part-r-00000"))
 	if want := "a\t1\nb\t2\n"; err != nil || string(got) != want {
@@ -90,9 +86,7 @@ func run(t *testing.T, dir string, args ...string) {
 func TestNewRefusesDirectoryInUse(t *testing.T) {
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept")
-	if err := os.WriteFile(kept, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(kept, []byte("x"), 0o644))
 	_, err := New(Config{Dir: dir})
 	if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("error %v, want one that says that %s exists", err, dir)
@@ -183,9 +177,7 @@ func TestVersionOf(t *testing.T) {
 func TestGoModRequiresOwnVersion(t *testing.T) {
 	p := &Project{Module: "example.com/a", Version: "v1.2.3"}
 	contents, err := p.moduleFiles()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := string(contents["go.mod"])
 	for _, want := range []string{"module example.com/a\n", "\ngo ", "require " + modulePath + " v1.2.3\n"} {
 		if !strings.Contains(got, want) {
@@ -199,19 +191,13 @@ func TestGoModRequiresOwnVersion(t *testing.T) {
 
 func TestGoModCopiesReplacements(t *testing.T) {
 	tree := filepath.Join(t.TempDir(), "with space")
-	if err := os.Mkdir(tree, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(tree, 0o755))
 	mod := "module " + modulePath + "\n\ngo 1.26.0\n\nrequire golang.org/x/net v1.0.0\n\nrequire unneeded.example/x v1.0.0\n\nreplace golang.org/x/net => ./x\n"
 	for name, content := range map[string]string{"go.mod": mod, "go.sum": "github.com/stretchr/testify v1.2.0 h1:x=\n"} {
-		if err := os.WriteFile(filepath.Join(tree, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(tree, name), []byte(content), 0o644))
 	}
 	contents, err := (&Project{Module: "m", Source: tree}).moduleFiles()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := string(contents["go.mod"])
 	for _, want := range []string{"golang.org/x/net v1.0.0 // indirect", "github.com/stretchr/testify v1.2.0 // indirect", `golang.org/x/net => "` + tree + `/x"`, modulePath + ` => "` + tree + `"`} {
 		if !strings.Contains(got, want) {

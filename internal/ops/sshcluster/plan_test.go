@@ -9,18 +9,15 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func parsePlan(t testing.TB, text string) *Plan {
 	t.Helper()
 	f, err := hostfile.Parse("hosts", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p, err := NewPlan(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }
 
@@ -77,9 +74,7 @@ func TestInvalidPlans(t *testing.T) {
 		t.Errorf("one machine: %v", err)
 	}
 	f, err := hostfile.Parse("hosts", []byte("jobmaster m1 a:7080\ntasknode n1 a:7081"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := NewPlan(f); err == nil || !strings.Contains(err.Error(), "lists the daemons") {
 		t.Errorf("a list of daemons: %v", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const goodSurvey = `Welcome to a1=the machine
@@ -36,9 +38,7 @@ a1 roles=tasknode
 
 func TestParseSurvey(t *testing.T) {
 	s, err := parseSurvey(goodSurvey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if s.dir != "/data/x=y" || s.cpus != 8 || s.free != 1024000 || s.clusterID != "7" || !s.upgrading || strings.Join(s.suspended, "+") != "job_1+job_2" ||
 		s.hostfile != "* cluster-id=7\na1 roles=tasknode\n" || s.missing[0] != "gzip" {
 		t.Errorf("%+v", s)
@@ -128,16 +128,12 @@ func TestSSHErrors(t *testing.T) {
 // TestProgramIsChecked checks that only programs for Linux are sent.
 func TestProgramIsChecked(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if p, err := openProgram(self); err != nil || len(p.hash) != 64 || p.size == 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	text := t.TempDir() + "/text"
-	if err := os.WriteFile(text, []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("#!/bin/sh\n"), 0o755))
 	for _, file := range []string{text, "/no/such"} {
 		if _, err := openProgram(file); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: %v", file, err)

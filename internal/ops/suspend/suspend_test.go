@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // masters is a model: the attempts of a job end some questions after it was suspended.
@@ -93,9 +94,7 @@ func TestAllSuspendsAndResumes(t *testing.T) {
 		var noted, done []string
 		err := All(t.Context(), m, time.Minute,
 			func(ids []string) error { noted = append(noted, ids...); return nil }, func(id string) { done = append(done, id) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if want := []string{"j1", "j3", "j4"}; !slices.Equal(noted, want) {
 			t.Errorf("noted before: %v, want %v", noted, want)
 		}

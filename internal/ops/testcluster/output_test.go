@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestCompare(t *testing.T) {
@@ -24,9 +26,7 @@ func TestCompare(t *testing.T) {
 func TestOutputWithoutItsMark(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
 	}
 	write("part-r-00000")
 	if _, err := ReadOutput(dir); err == nil || !strings.Contains(err.Error(), "_SUCCESS is missing") {

@@ -13,6 +13,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // writeAll writes a block of some packets and returns its error and the time that it took.
@@ -148,16 +150,10 @@ func TestIdleWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakePipeline(t, 2)
 		b, err := Open(t.Context(), f.config(), f.located())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		time.Sleep(125 * time.Second)
-		if err := b.Write([]byte("text")); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Write([]byte("text")))
+		must.Do(t, b.Close())
 		if f.heartbeats != 4 || f.stored.String() != "text" {
 			t.Errorf("%d heartbeats in 125 s, stored %q", f.heartbeats, f.stored.String())
 		}
@@ -170,13 +166,9 @@ func TestDiesWhileIdle(t *testing.T) {
 		f := newFakePipeline(t, 1)
 		f.script = func(int) action { return action{hangUp: true, now: func() { f.nodes[0].dead.Store(true) }} }
 		b, err := Open(t.Context(), f.config(), f.located())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer b.Abort()
-		if err := b.Write(make([]byte, packetBytes)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Write(make([]byte, packetBytes)))
 		time.Sleep(time.Hour)
 		if got := blamed(t, b.Write(make([]byte, packetBytes))); got != "0" {
 			t.Errorf("blames %q", got)
@@ -206,24 +198,18 @@ func TestPieces(t *testing.T) {
 		cfg := f.config()
 		cfg.ProbeTimeout, cfg.Timeout = time.Hour, time.Hour // of real time, on a busy machine
 		b, err := Open(t.Context(), cfg, f.located())
-		if err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, err)
 		rest := data[:rapid.IntRange(0, len(data)).Draw(rt, "length")]
 		want := rest
 		for len(rest) > 0 {
 			n := min(len(rest), rapid.OneOf(rapid.IntRange(1, 700), rapid.IntRange(1, 2*packetBytes), rapid.Just(packetBytes)).Draw(rt, "piece"))
-			if err := b.Write(rest[:n]); err != nil {
-				rt.Fatal(err)
-			}
+			must.Do(rt, b.Write(rest[:n]))
 			rest = rest[n:]
 		}
 		if b.Length() != int64(len(want)) {
 			rt.Fatalf("length %d, expected %d", b.Length(), len(want))
 		}
-		if err := b.Close(); err != nil {
-			rt.Fatal(err)
-		}
+		must.Do(rt, b.Close())
 		if !f.complete || !bytes.Equal(f.stored.Bytes(), want) {
 			rt.Fatalf("stored %d of %d bytes, complete: %v", f.stored.Len(), len(want), f.complete)
 		}
@@ -242,9 +228,7 @@ func TestPacketHeader(t *testing.T) {
 		{OffsetInBlock: proto.Int64(1 << 40), Seqno: proto.Int64(-1), LastPacketInBlock: proto.Bool(true), DataLen: proto.Int32(packetBytes)},
 	} {
 		want, err := proto.MarshalOptions{Deterministic: true}.Marshal(h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got := appendPacketHeader(nil, h.GetOffsetInBlock(), h.GetSeqno(), h.GetLastPacketInBlock(), int(h.GetDataLen()))
 		if !bytes.Equal(got, want) || len(got) != packetHeaderBytes {
 			t.Errorf("%x, expected %x", got, want)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -95,9 +96,7 @@ func TestWhatFollowsAStream(t *testing.T) {
 			continue
 		}
 		name := filepath.Join(t.TempDir(), "f.bz2")
-		if err := os.WriteFile(name, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, file, 0o600))
 		theirs, err := exec.Command(tool, "-dc", name).Output()
 		if string(theirs) != c.want {
 			t.Errorf("%.60q: the program reads %q, %v; want %q", c.parts, theirs, err, c.want)

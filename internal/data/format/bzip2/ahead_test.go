@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // trace reads a whole file and returns its plain bytes and a line for each call of Read: what
@@ -110,9 +112,7 @@ func TestFilesOfTheStandardLibrary(t *testing.T) {
 	}
 	for _, name := range files {
 		file, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want, wantErr := io.ReadAll(stdbzip2.NewReader(bytes.NewReader(file)))
 		got, err := unpack(name, bytes.NewReader(file), 0, 2)
 		if (err == nil) != (wantErr == nil) || err == nil && !bytes.Equal(got, want) {

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -23,13 +24,9 @@ func pack(t testing.TB, data []byte, level int) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := writer.NewWriter(&b, &writer.WriterConfig{Level: level})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = w.Write(data)
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, w.Close()))
 	return b.Bytes()
 }
 
@@ -125,9 +122,7 @@ func TestReadingFromAnyOffset(t *testing.T) {
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if !bytes.Equal(buf[:n], data[at:at+int64(n)]) {
 			t.Fatalf("wrong bytes at %d", at)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -35,9 +36,7 @@ func words(n int, seed uint64) []byte {
 func newWriter(t testing.TB, c *Codec, w io.Writer, level int) *Writer {
 	t.Helper()
 	z, err := c.NewWriter(w, level)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return z
 }
 
@@ -48,9 +47,7 @@ func pack(t testing.TB, c *Codec, level int, plain []byte) []byte {
 	if _, err := z.Write(plain); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	return out.Bytes()
 }
 
@@ -112,9 +109,7 @@ func TestHandOverGivesTheSameBytes(t *testing.T) {
 		var whole bytes.Buffer
 		w := newWriter(t, c, &whole, 0)
 		writeRecords(t, w, records)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 		for _, stop := range []int{1, len(records) * 2 / 3} {
 			var pieces bytes.Buffer
 			first := newWriter(t, c, &pieces, 0)
@@ -124,9 +119,7 @@ func TestHandOverGivesTheSameBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			writeRecords(t, second, records[stop:])
-			if err := second.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, second.Close())
 			if !bytes.Equal(pieces.Bytes(), whole.Bytes()) {
 				t.Fatalf("pieces of %d bytes cut at record %d differ from the whole of %d", pieces.Len(), stop, whole.Len())
 			}
@@ -140,9 +133,7 @@ func writeRecords(t *testing.T, w *Writer, records [][]byte) {
 	for _, r := range records {
 		_, err1 := w.Write(r[:len(r)/2])
 		_, err2 := w.Write(r[len(r)/2:])
-		if err := errors.Join(err1, err2, w.EndRecord()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err1, err2, w.EndRecord()))
 	}
 }
 
@@ -153,9 +144,7 @@ func TestFramesEndAtRecords(t *testing.T) {
 		if _, err := w.Write(make([]byte, frameBytes-1)); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.EndRecord(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.EndRecord())
 	}
 	if got := len(w.Pending()); got != frameBytes-1 {
 		t.Errorf("pending %d bytes after three records, want one", got)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os/exec"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestToolsAgree checks that the common tools can read the files of this package, and the
@@ -19,9 +21,7 @@ func TestToolsAgree(t *testing.T) {
 			var packed bytes.Buffer
 			w := newWriter(t, c, &packed, 0)
 			writeRecords(t, w, bytes.SplitAfter(want, []byte("\n")))
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Close())
 			if got := pipe(t, packed.Bytes(), tool, "-dc"); !bytes.Equal(got, want) {
 				t.Errorf("%s reads %d bytes of %d", tool, len(got), len(want))
 			}

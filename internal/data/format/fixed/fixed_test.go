@@ -11,8 +11,9 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/data/format"
 	"github.com/hammr/hammr/internal/data/format/compress"
-	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage/mem"
+	"github.com/hammr/hammr/storage/storagetest"
 )
 
 func put(t testing.TB, path string, data []byte) format.Open {
@@ -20,24 +21,13 @@ func put(t testing.TB, path string, data []byte) format.Open {
 	if c := compress.ByExtension(path); c != nil {
 		var b bytes.Buffer
 		z, err := c.NewWriter(&b, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, _ = z.Write(data)
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, z.Close())
 		data = b.Bytes()
 	}
 	fs := mem.New(mem.Options{Name: "test"})
-	w, err := fs.Create(context.Background(), path, storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	storagetest.Write(t, fs, path, data)
 	size := int64(len(data))
 	return format.Open{FS: fs, Path: path, Size: size, Range: dag.Range{End: dag.Position{Offset: size}}}
 }
@@ -62,9 +52,7 @@ type seen struct {
 func read(t *testing.T, o format.Open, length int) []seen {
 	t.Helper()
 	r, err := Records(length)(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	var all []seen
 	for r.Next() {
@@ -122,9 +110,7 @@ func TestFileLengthMustBeAMultiple(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	r, err := Records(100)(context.Background(), put(t, "/rows.gz", make([]byte, 250)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	for r.Next() {
 	}
@@ -138,9 +124,7 @@ func TestFileLengthMustBeAMultiple(t *testing.T) {
 
 func TestNoAllocationPerRecord(t *testing.T) {
 	r, err := Records(100)(context.Background(), put(t, "/f", make([]byte, 100*20_000)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	if n := testing.AllocsPerRun(15_000, func() { r.Next() }); n != 0 {
 		t.Errorf("%v allocations a record", n)

@@ -15,8 +15,10 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/data/format"
 	"github.com/hammr/hammr/internal/data/format/compress"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
+	"github.com/hammr/hammr/storage/storagetest"
 )
 
 // packed returns words and a file that holds them.
@@ -28,13 +30,9 @@ func packed(t testing.TB, extension string, n int) (plain, file []byte) {
 		fmt.Fprintf(&text, "word%d\n", r.IntN(50_000))
 	}
 	w, err := compress.ByExtension("f"+extension).NewWriter(&out, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = w.Write(text.Bytes())
-	if err := errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, w.Close()))
 	return text.Bytes(), out.Bytes()
 }
 
@@ -42,14 +40,7 @@ func packed(t testing.TB, extension string, n int) (plain, file []byte) {
 func putAs(t testing.TB, name string, data []byte) format.Open {
 	t.Helper()
 	fs := mem.New(mem.Options{})
-	w, err := fs.Create(context.Background(), name, storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	storagetest.Write(t, fs, name, data)
 	size := int64(len(data))
 	return format.Open{FS: fs, Path: name, Size: size, Range: dag.Range{End: dag.Position{Offset: size}}}
 }
@@ -79,9 +70,7 @@ func TestDecodingAheadGivesTheSameBytes(t *testing.T) {
 			for _, fs := range []storage.FS{o.FS, far{o.FS}} {
 				o.FS = fs
 				s, err := Open(context.Background(), o, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if _, ahead := s.Reader.(*aheadReader); !ahead {
 					t.Fatalf("%s: not decoded ahead", extension)
 				}
@@ -112,9 +101,7 @@ func TestConsumedGrowsWithWhatIsRead(t *testing.T) {
 	twoCores(t)
 	plain, file := packed(t, ".gz", 4<<20)
 	s, err := Open(context.Background(), putAs(t, "/f.gz", file), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	if s.Consumed() != 0 {
 		t.Errorf("consumed %d bytes before the first read", s.Consumed())
@@ -122,9 +109,7 @@ func TestConsumedGrowsWithWhatIsRead(t *testing.T) {
 	buf := make([]byte, 1000)
 	for read := 0; read < len(plain)/2; {
 		n, err := s.Read(buf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		read += n
 		share := float64(s.Consumed()) / float64(len(file)) * float64(len(plain))
 		if ahead := share - float64(read); ahead < -100_000 || ahead > decodeAheadSize/aheadBuffers+600_000 {
@@ -141,9 +126,7 @@ func TestDecodingEndsWhenClosedEarly(t *testing.T) {
 	for _, fs := range []storage.FS{o.FS, far{o.FS}} {
 		o.FS = fs
 		s, err := Open(ctx, o, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, err := s.Read(make([]byte, 10)); err != nil {
 			t.Fatal(err)
 		}

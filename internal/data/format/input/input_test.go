@@ -10,10 +10,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/data/format"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
-	"github.com/hammr/hammr/storage/mem"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -23,20 +22,7 @@ type far struct{ storage.FS }
 
 func (far) URI() string { return "far://host" }
 
-func put(t *testing.T, data []byte) format.Open {
-	t.Helper()
-	fs := mem.New(mem.Options{})
-	w, err := fs.Create(context.Background(), "/f", storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	size := int64(len(data))
-	return format.Open{FS: fs, Path: "/f", Size: size, Range: dag.Range{End: dag.Position{Offset: size}}}
-}
+func put(t *testing.T, data []byte) format.Open { t.Helper(); return putAs(t, "/f", data) }
 
 func TestReadAheadGivesTheSameBytes(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789"), 100_000)
@@ -49,9 +35,7 @@ func TestReadAheadGivesTheSameBytes(t *testing.T) {
 		for _, fs := range []storage.FS{o.FS, far{o.FS}} {
 			o.FS = fs
 			s, err := Open(context.Background(), o, 17)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got, err := io.ReadAll(iotest.HalfReader(s))
 			if err != nil || !bytes.Equal(got, data[17:o.Size]) || s.Consumed() != o.Size-17 {
 				t.Errorf("%s, ahead %d: %d bytes, %v", fs.URI(), ahead, len(got), err)
@@ -67,9 +51,7 @@ func TestReadAheadEndsWhenClosedEarly(t *testing.T) {
 	o := put(t, make([]byte, 1<<20))
 	o.FS, o.ReadAhead = far{o.FS}, 4096
 	s, err := Open(context.Background(), o, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := s.Read(make([]byte, 10)); err != nil {
 		t.Fatal(err)
 	}
@@ -97,9 +79,7 @@ func TestReadsBehindTheRangeAreShort(t *testing.T) {
 	o := put(t, make([]byte, 1<<20))
 	o.Range.End.Offset = 100
 	s, err := Open(context.Background(), o, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	if n, err := s.Read(make([]byte, 1<<20)); n != 100+overrun || err != nil {
 		t.Errorf("read %d bytes, %v", n, err)

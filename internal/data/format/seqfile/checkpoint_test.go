@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestSuspendedPiecesAreTheSameBytes checks that the joined pieces equal the file of one
@@ -19,22 +21,14 @@ func TestSuspendedPiecesAreTheSameBytes(t *testing.T) {
 			var pending []byte
 			for left := records; ; {
 				w, err := NewWriter(&file, o)
-				if err != nil {
-					rt.Fatal(err)
-				}
-				if err := w.Resume(pending); err != nil {
-					rt.Fatal(err)
-				}
+				must.Do(rt, err)
+				must.Do(rt, w.Resume(pending))
 				n := rapid.IntRange(0, len(left)).Draw(rt, "records")
 				for _, r := range left[:n] {
-					if err := w.Write([]byte(r.key), []byte(r.value)); err != nil {
-						rt.Fatal(err)
-					}
+					must.Do(rt, w.Write([]byte(r.key), []byte(r.value)))
 				}
 				if left = left[n:]; len(left) == 0 {
-					if err := w.Close(); err != nil {
-						rt.Fatal(err)
-					}
+					must.Do(rt, w.Close())
 					break
 				}
 				if pending, err = w.Checkpoint(); err != nil {
@@ -50,28 +44,20 @@ func TestSuspendedPiecesAreTheSameBytes(t *testing.T) {
 
 func FuzzResume(f *testing.F) {
 	w, err := NewWriter(io.Discard, Options{Header: textHeader(Block)})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	w.Write([]byte("key"), []byte("value"))
 	pending, err := w.Checkpoint()
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add(pending)
 	f.Add([]byte{0, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, pending []byte) {
 		var out bytes.Buffer
 		w, err := NewWriter(&out, Options{Header: textHeader(Block)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if w.Resume(pending) != nil || len(pending) == 0 {
 			return
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 		data := append(write(t, Options{Header: textHeader(Block)}, nil), out.Bytes()...)
 		if _, _, err := readRange(store(t, data), whole()); err != nil {
 			t.Fatalf("a state that was taken makes a file that cannot be read: %v", err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -17,9 +18,7 @@ func FuzzReader(f *testing.F) {
 	files, _ := filepath.Glob("testdata/hadoop/*.seq")
 	for _, name := range files {
 		data, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		f.Add(data, int64(len(data)/2))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, cut int64) {

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/data/format"
 	"github.com/hammr/hammr/internal/data/format/writable"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage/local"
 )
@@ -21,9 +22,7 @@ func print(t *testing.T, in format.Open) string {
 	t.Helper()
 	in.Range = whole()
 	r, err := Open(context.Background(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	showKey, _ := writable.PrinterOf(r.Header().KeyClass)
 	showValue, ok := writable.PrinterOf(r.Header().ValueClass)
@@ -50,9 +49,7 @@ func print(t *testing.T, in format.Open) string {
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return data
 }
 
@@ -86,9 +83,7 @@ func TestFilesOfHadoop(t *testing.T) {
 func checkCutsOfHadoop(t *testing.T, in format.Open) {
 	t.Helper()
 	records, positions, err := readRange(in, whole())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for cut := int64(0); cut <= in.Size; cut += 1 + in.Size/15 {
 		p := positions[0]
 		p.Offset = cut
@@ -104,13 +99,9 @@ func TestPlainFilesEqualHadoops(t *testing.T) {
 		in := store(t, want)
 		in.Range = whole()
 		r, err := Open(context.Background(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		records, _, err := readRange(in, whole())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := write(t, Options{Header: r.Header(), SyncInterval: 200}, records); !bytes.Equal(got, want) {
 			t.Errorf("%s: the file differs from Hadoop's", pair)
 		}
@@ -139,9 +130,7 @@ func hadoop(t *testing.T) (run func(args ...string)) {
 func emptyConf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte("<configuration/>"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte("<configuration/>"), 0o644))
 	return dir
 }
 
@@ -158,9 +147,7 @@ func TestHadoopWritesWeRead(t *testing.T) {
 	}
 	for _, name := range files {
 		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got := print(t, format.Open{FS: local.New(local.Options{}), Path: name, Size: info.Size()})
 		want := string(readFile(t, name+".txt"))
 		if pairOf(name) == "floats" {
@@ -182,13 +169,9 @@ func fewestDigits(t *testing.T, text string) string {
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		k, err := strconv.ParseFloat(key, 32)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		v, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		out, _ = showKey(out, writable.Float.Append(nil, float32(k)))
 		out, _ = showValue(append(out, '\t'), writable.Double.Append(nil, v))
 		out = append(out, '\n')
@@ -233,9 +216,7 @@ func rewrite(t *testing.T, dir, pair, codec string) (files []string) {
 	in := store(t, readFile(t, "testdata/hadoop/NONE-"+pair+".seq"))
 	in.Range = whole()
 	r, err := Open(context.Background(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	records, _, _ := readRange(in, whole())
 	kinds := []Compression{None}
@@ -259,9 +240,7 @@ func writePieces(t *testing.T, dir, pair string, o Options, records []record) []
 	data = append(data, write(t, o, records[half:])...)
 	codec := o.Header.Codec[strings.LastIndexByte(o.Header.Codec, '.')+1:]
 	name := filepath.Join(dir, o.Header.Compression.String()+"-"+codec+"-"+pair+".seq")
-	if err := os.WriteFile(name, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, data, 0o644))
 	return []string{name}
 }
 

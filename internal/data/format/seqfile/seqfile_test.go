@@ -15,8 +15,10 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/data/format"
 	"github.com/hammr/hammr/internal/data/format/writable"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
+	"github.com/hammr/hammr/storage/storagetest"
 )
 
 type record struct{ key, value string }
@@ -40,17 +42,11 @@ func write(t testing.TB, o Options, records []record) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := NewWriter(&out, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, r := range records {
-		if err := w.Write([]byte(r.key), []byte(r.value)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write([]byte(r.key), []byte(r.value)))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return out.Bytes()
 }
 
@@ -58,16 +54,7 @@ func write(t testing.TB, o Options, records []record) []byte {
 func store(t testing.TB, data []byte) format.Open {
 	t.Helper()
 	fs := mem.New(mem.Options{})
-	out, err := fs.Create(context.Background(), "/in.seq", storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	storagetest.Write(t, fs, "/in.seq", data)
 	return format.Open{FS: fs, Path: "/in.seq", Size: int64(len(data)), ReadAhead: minBuffer}
 }
 
@@ -130,9 +117,7 @@ func TestRoundTrip(t *testing.T) {
 				rt.Fatalf("%v %s", err, diff(got, records))
 			}
 			r, err := Open(context.Background(), in)
-			if err != nil {
-				rt.Fatal(err)
-			}
+			must.Do(rt, err)
 			defer r.Close()
 			if h := r.Header(); fmt.Sprint(h) != fmt.Sprint(o.Header) {
 				rt.Fatalf("header %v, want %v", h, o.Header)
@@ -168,9 +153,7 @@ func TestCutsAtPositions(t *testing.T) {
 		records := someRecords(40, 20)
 		in := store(t, write(t, o, records))
 		_, positions, err := readRange(in, whole())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i, p := range positions {
 			if head := checkCut(t, in, p, records); head != i {
 				t.Errorf("%d records before the position %v of record %d", head, p, i)
@@ -210,9 +193,7 @@ func TestManyCuts(t *testing.T) {
 			var got []record
 			for at := int64(0); at < in.Size; at += step {
 				part, _, err := readRange(in, dag.Range{Start: dag.Position{Offset: at}, End: dag.Position{Offset: at + step}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				got = append(got, part...)
 			}
 			if d := diff(got, records); d != "" {

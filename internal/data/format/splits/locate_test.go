@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -85,9 +86,7 @@ func TestLocateFindsWhatCutFinds(t *testing.T) {
 			}
 		}
 		err := Locate(t.Context(), c.resolve(w), 4, got, func(n int, hosts []string) { got[n].Hosts = hosts })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i := range got {
 			if !slices.Equal(got[i].Hosts, want[i].Hosts) {
 				t.Errorf("split %d lies on %v, not on %v", i, got[i].Hosts, want[i].Hosts)

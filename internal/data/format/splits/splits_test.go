@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/data/format/text"
 	"github.com/hammr/hammr/internal/data/format/whole"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 )
@@ -41,36 +42,24 @@ func (w *world) put(t *testing.T, path string, data []byte, blockSize int64) {
 	if c := compress.ByExtension(path); c != nil {
 		var b bytes.Buffer
 		z, err := c.NewWriter(&b, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, _ = z.Write(data)
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, z.Close())
 		data = b.Bytes()
 	}
 	f, err := w.fs.Create(context.Background(), path, storage.CreateOptions{BlockSize: blockSize})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, _ = f.Write(data)
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Close())
 	info, err := w.fs.Stat(context.Background(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.files = append(w.files, File{w.fs, info})
 }
 
 func (w *world) cut(t *testing.T, opts Options) []*taskproc.Split {
 	t.Helper()
 	splits, err := Cut(context.Background(), opts, w.files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return splits
 }
 
@@ -196,9 +185,7 @@ func (w *world) read(t *testing.T, open format.Opener, s *taskproc.Split, r dag.
 	for p.Next() {
 		lines = append(lines, line{p.Path(), string(p.Value()), p.Offset(), p.Position()})
 	}
-	if err := errors.Join(p.Err(), p.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(p.Err(), p.Close()))
 	return lines
 }
 
@@ -307,9 +294,7 @@ func TestMissingPartIsNamed(t *testing.T) {
 	w.put(t, "/0", []byte("one\n"), 0)
 	w.put(t, "/1", []byte("two\n"), 0)
 	s := w.cut(t, Options{Combine: true})[0]
-	if err := w.fs.Remove(context.Background(), "/1", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.fs.Remove(context.Background(), "/1", false))
 	p := OpenParts(context.Background(), w.resolve, text.Lines(text.Options{}), s, Range(s), format.Open{})
 	defer p.Close()
 	if !p.Next() || p.Next() {
@@ -345,13 +330,9 @@ func TestSplitsOfLines(t *testing.T) {
 	f := w.files[0]
 	o := format.Open{FS: w.fs, Path: "/f", Size: f.Info.Size, Range: dag.Range{End: dag.Position{Offset: f.Info.Size}}}
 	ranges, err := text.CutEvery(context.Background(), 4, o, text.Lines(text.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	splits, err := CutAt(context.Background(), f, ranges)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := picture(splits); got != "f[0+20)\nf[20+20)\nf[40+10)\n" {
 		t.Errorf("splits\n%s", got)
 	}

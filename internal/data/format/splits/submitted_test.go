@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/data/format"
 	"github.com/hammr/hammr/internal/data/format/text"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 	"github.com/hammr/hammr/storage/mem"
@@ -69,13 +70,9 @@ func TestFileThatChangesAfterTheSubmission(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			fsys, name := local.New(local.Options{}), filepath.Join(t.TempDir(), "in")
-			if err := write(name, "one\ntwo\n", then); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, write(name, "one\ntwo\n", then))
 			split := cutOne(t, fsys, name)
-			if err := c.change(name, split.Parts[0]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.change(name, split.Parts[0]))
 			checkRead(t, fsys, split, c.want)
 		})
 	}
@@ -91,16 +88,12 @@ func TestFileThatIsReplacedInMemory(t *testing.T) {
 				_, err = w.Write([]byte(content))
 				err = storage.Finish(w, err)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 		put("one\ntwo\n")
 		split := cutOne(t, fsys, "/in")
 		checkRead(t, fsys, split, "")
-		if err := fsys.Remove(t.Context(), "/in", false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, fsys.Remove(t.Context(), "/in", false))
 		put(content)
 		checkRead(t, fsys, split, want)
 	}
@@ -110,9 +103,7 @@ func TestFileThatIsReplacedInMemory(t *testing.T) {
 func cutOne(t *testing.T, fsys storage.FS, name string) *taskproc.Split {
 	t.Helper()
 	info, err := fsys.Stat(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	splits, err := Cut(t.Context(), Options{}, []File{{fsys, info}})
 	if err != nil || len(splits) != 1 {
 		t.Fatalf("%d splits, %v", len(splits), err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/data/format/compress"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestCompressedFilesAreNoLines reads files that are compressed, although their names do not say
@@ -46,18 +47,12 @@ func TestCompressedFilesAreNoLines(t *testing.T) {
 func TestFilesThatAreCompressedTwice(t *testing.T) {
 	for _, name := range compress.Names() {
 		codec, err := compress.Parse(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var b bytes.Buffer
 		w, err := codec.NewWriter(&b, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, _ = w.Write([]byte("\x1F\x8B\x08 and more"))
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 		_, err = Lines(Options{})(context.Background(), put(t, "/f"+codec.Extension(), b.Bytes()))
 		if !errors.Is(err, ErrCompressed) || !strings.Contains(err.Error(), "decompress it first") {
 			t.Errorf("%s: %v", name, err)

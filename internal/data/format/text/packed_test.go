@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/data/format/compress"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // packed returns data in the form in which a file of this name stores it.
@@ -17,12 +18,8 @@ func packed(t testing.TB, name string, data []byte) []byte {
 	}
 	var b bytes.Buffer
 	z, err := compress.ByExtension(name).NewWriter(&b, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = z.Write(data)
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, z.Close()))
 	return b.Bytes()
 }

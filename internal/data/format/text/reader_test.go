@@ -14,9 +14,10 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/data/format"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
-	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
+	"github.com/hammr/hammr/storage/storagetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,16 +33,7 @@ type record struct {
 func put(t testing.TB, path string, data []byte) format.Open {
 	t.Helper()
 	fs := mem.New(mem.Options{Name: "test"})
-	w, err := fs.Create(context.Background(), path, storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	storagetest.Write(t, fs, path, data)
 	size := int64(len(data))
 	return format.Open{FS: fs, Path: path, Size: size, Range: dag.Range{End: dag.Position{Offset: size}}}
 }
@@ -259,9 +251,7 @@ func TestConsumedSumsUpToTheSize(t *testing.T) {
 		part := o
 		part.Range = dag.Range{Start: dag.Position{Offset: cut}, End: dag.Position{Offset: cut + 777}}
 		r, err := Lines(Options{})(context.Background(), part)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for r.Next() {
 		}
 		sum += r.Consumed()
@@ -302,9 +292,7 @@ func TestFileTruncatedDuringRead(t *testing.T) {
 func TestCancelledContextEndsReading(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r, err := Lines(Options{})(ctx, put(t, "/f", make([]byte, 10*bufferSize)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	cancel(fmt.Errorf("the user said so"))
 	if r.Next() || r.Err() == nil || r.Err().Error() != "the user said so" {
@@ -351,9 +339,7 @@ func TestNoAllocationPerLine(t *testing.T) {
 	o := put(t, "/f", []byte(strings.Repeat("key\tsome value\n", 100_000)))
 	for name, open := range map[string]format.Opener{"lines": Lines(Options{}), "pairs": KeyValues('\t', Options{})} {
 		r, err := open(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if n := testing.AllocsPerRun(90_000, func() { r.Next() }); n != 0 {
 			t.Errorf("%s: %v allocations a line", name, n)
 		}
@@ -370,9 +356,7 @@ func TestLongLineTakesTwiceItsLength(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	r, err := Lines(Options{})(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	if !r.Next() || len(r.Value()) != length || r.Next() || r.Err() != nil {
 		t.Fatalf("%d bytes, %v", len(r.Value()), r.Err())

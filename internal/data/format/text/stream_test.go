@@ -9,6 +9,7 @@ import (
 	"github.com/dsnet/compress/bzip2"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -20,13 +21,9 @@ func bzip2File(t *testing.T, data []byte) []byte {
 	half := len(data) / 2
 	for _, part := range [][]byte{nil, data[:half], nil, data[half:]} {
 		w, err := bzip2.NewWriter(&b, &bzip2.WriterConfig{Level: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, _ = w.Write(part)
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 	}
 	return b.Bytes()
 }

@@ -9,21 +9,15 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/data/format"
 	"github.com/hammr/hammr/internal/data/format/compress"
-	"github.com/hammr/hammr/storage"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage/mem"
+	"github.com/hammr/hammr/storage/storagetest"
 )
 
 func put(t *testing.T, path string, data []byte) format.Open {
 	t.Helper()
 	fs := mem.New(mem.Options{Name: "test"})
-	w, err := fs.Create(context.Background(), path, storage.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	storagetest.Write(t, fs, path, data)
 	size := int64(len(data))
 	return format.Open{FS: fs, Path: path, Size: size, Range: dag.Range{End: dag.Position{Offset: size}}}
 }
@@ -31,9 +25,7 @@ func put(t *testing.T, path string, data []byte) format.Open {
 func one(t *testing.T, o format.Open) (key, value string, ok bool) {
 	t.Helper()
 	r, err := Open(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	if ok = r.Next(); ok {
 		key, value = string(r.Key()), string(r.Value())
@@ -54,13 +46,9 @@ func TestFileIsOneRecord(t *testing.T) {
 	content := strings.Repeat("line\n", 100_000)
 	var packed bytes.Buffer
 	z, err := compress.ByExtension("f.zst").NewWriter(&packed, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, _ = z.Write([]byte(content))
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	for path, data := range map[string]string{"/a/f": content, "/a/f.zst": packed.String()} {
 		key, value, ok := one(t, put(t, path, []byte(data)))
 		if !ok || key != "mem://test"+path || value != content {
@@ -92,9 +80,7 @@ func TestFileLongerThanTheLimit(t *testing.T) {
 	o := put(t, "/f", []byte("content"))
 	o.MaxRecord = 6
 	r, err := Open(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	if r.Next() || r.Err() == nil || r.Err().Error() != "mem://test/f: longer than the limit of 6 bytes for one record" {
 		t.Errorf("error %v", r.Err())
