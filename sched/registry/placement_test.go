@@ -3,7 +3,6 @@ package registry
 import (
 	"maps"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
@@ -46,17 +45,7 @@ func TestPlacementOfEveryPolicy(t *testing.T) {
 			if !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
-			if left := strings.Join(keysOf(rest), " "); left != tt.rest {
-				t.Errorf("left are %q, want %q", left, tt.rest)
-			}
-			if (err == nil) != (len(tt.wrong) == 0) {
-				t.Errorf("error %v", err)
-			}
-			for _, f := range tt.wrong {
-				if strings.Count(err.Error(), f+": ") != 1 {
-					t.Errorf("no %s in %v", f, err)
-				}
-			}
+			checkTaken(t, rest, tt.rest, err, tt.wrong)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,24 +43,23 @@ func TestPreemptSettingsOfEveryPolicy(t *testing.T) {
 			if !maps.Equal(tt.conf, given) {
 				t.Errorf("what was given is now %v", tt.conf)
 			}
-			if got := strings.Join(keysOf(rest), " "); got != tt.rest {
-				t.Errorf("left are %q, want %q", got, tt.rest)
-			}
-			if (err == nil) != (len(tt.wrong) == 0) {
-				t.Errorf("error %v", err)
-			}
-			for _, f := range tt.wrong {
-				if !strings.Contains(err.Error(), f+": ") {
-					t.Errorf("no %s in %v", f, err)
-				}
-			}
+			checkTaken(t, rest, tt.rest, err, tt.wrong)
 		})
 	}
 }
 
-func keysOf(conf map[string]string) (names []string) {
-	for name := range conf {
-		names = append(names, name)
+// checkTaken checks which settings are left, and that the error names each wrong one once.
+func checkTaken(t *testing.T, rest map[string]string, left string, err error, wrong []string) {
+	t.Helper()
+	if got := strings.Join(slices.Collect(maps.Keys(rest)), " "); got != left {
+		t.Errorf("left are %q, want %q", got, left)
 	}
-	return names
+	if (err == nil) != (len(wrong) == 0) {
+		t.Errorf("error %v", err)
+	}
+	for _, f := range wrong {
+		if strings.Count(err.Error(), f+": ") != 1 {
+			t.Errorf("no %s in %v", f, err)
+		}
+	}
 }
