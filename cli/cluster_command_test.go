@@ -203,8 +203,7 @@ func (f *fakeCluster) docs() docs.Table {
 		return docs.Answer[[]apidoc.Queue]{Value: f.queues()}, nil
 	})
 	docs.Serve(t, docs.Explanation, func(ctx context.Context, q docs.TaskID) (a docs.Answer[apidoc.Explanation], err error) {
-		e, err := f.Explain(ctx, q.Job, q.Task)
-		a.Value, err = apidoc.Of(e, err, apidoc.ExplanationOf)
+		a.Value, err = f.Explain(ctx, q.Job, q.Task)
 		return a, err
 	})
 	return t

@@ -6,74 +6,73 @@ import (
 
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs/apidoc"
-	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
-func (f *fakeCluster) Explain(_ context.Context, job, task string) (*wire.Explanation, error) {
+func (f *fakeCluster) Explain(_ context.Context, job, task string) (e apidoc.Explanation, err error) {
 	const first = "1763700000000_0001_m_00000"
 	if job == f.jobs[2].JobId {
 		return explainedPastJob(job, task), nil
 	}
 	if job != f.jobs[0].JobId && task != "" {
-		return nil, fmt.Errorf("%w: %s", client.ErrUnknown, job) // the client's error for a question about an unknown task
+		return e, fmt.Errorf("%w: %s", client.ErrUnknown, job) // the client's error for a question about an unknown task
 	}
 	if job != f.jobs[0].JobId {
-		return nil, fmt.Errorf("%w: %s", client.ErrUnknown, job)
+		return e, fmt.Errorf("%w: %s", client.ErrUnknown, job)
 	}
-	e := &wire.Explanation{
-		JobId: job, State: "RUNNING", Queue: "nightly", Priority: "HIGH", Policy: "fair", AsOf: submitted + 6000, Index: 4711,
-		Waits: []*wire.WaitTime{{Class: "no free slot", Millis: 4000}, {Class: "locality", Millis: 500}}, WaitsSince: submitted + 1000,
-		Details: []*wire.Explanation_Detail{{Name: "pool", Value: "nightly"}, {Name: "map slots of the pool", Value: "1 of a fair share of 1.5"}},
-		Stages: []*wire.Explanation_Stage{
-			{Name: "map", Slot: "map", Tasks: 4, Finished: 1, Running: 2, Suspended: 1, Waiting: 1, Free: 1, Slots: 4, AvoidedMachines: []string{"n3"},
-				Reasons: []string{"offered slots; 1 declined: waits for a slot where its input is"}, Classes: []string{"locality"}, RetryTime: submitted + 7000,
-				Waits: []*wire.WaitTime{{Class: "no free slot", Millis: 4000}, {Class: "locality", Millis: 500}}},
+	e = apidoc.Explanation{
+		JobID: job, State: "RUNNING", Queue: "nightly", Priority: "HIGH", Policy: "fair", AsOf: submitted + 6000, Index: 4711,
+		Waits: []apidoc.WaitTime{{Class: "no free slot", Millis: 4000}, {Class: "locality", Millis: 500}}, WaitsSince: submitted + 1000,
+		Details: []apidoc.Detail{{Name: "pool", Value: "nightly"}, {Name: "map slots of the pool", Value: "1 of a fair share of 1.5"}},
+		Stages: []apidoc.Stage{
+			{Name: "map", Slot: "map", Tasks: 4, Finished: 1, Running: 1, Suspended: 1, Waiting: 1, Free: 1, Slots: 4, Avoids: []string{"n3"},
+				Reasons: []string{"offered slots; 1 declined: waits for a slot where its input is"}, Classes: []string{"locality"}, Until: submitted + 7000,
+				Waits: []apidoc.WaitTime{{Class: "no free slot", Millis: 4000}, {Class: "locality", Millis: 500}}},
 			{Name: "reduce", Slot: "reduce", Tasks: 1, Waiting: 1, Slots: 2,
 				Reasons: []string{"1 of 4 map tasks have finished, 2 have to before they start (mapreduce.job.reduce.slowstart.completedmaps)"}, Classes: []string{"not ready"},
-				Waits: []*wire.WaitTime{{Class: "not ready", Millis: 5000}}},
+				Waits: []apidoc.WaitTime{{Class: "not ready", Millis: 5000}}},
 		},
-		Preempted: []*wire.Explanation_Attempt{
-			{Id: "attempt_" + first + "1_0", Machine: "n1", State: "SUSPENDED", Since: submitted + 3000},
-			{Id: "attempt_" + first + "2_0", Machine: "n2", State: "KILLED", Since: submitted + 2000, Cause: "pool nightly has more than its fair share"},
+		Taken: []apidoc.ExplainedAttempt{
+			{ID: "attempt_" + first + "1_0", Tasknode: "n1", State: "SUSPENDED", Since: submitted + 3000},
+			{ID: "attempt_" + first + "2_0", Tasknode: "n2", State: "KILLED", Since: submitted + 2000, Cause: "pool nightly has more than its fair share"},
 		},
 	}
 	switch task {
 	case "":
 	case "task_" + first + "2":
-		e.Task = &wire.Explanation_Task{
-			Id: task, State: "PENDING", Stage: "map", Reasons: e.Stages[0].Reasons, Classes: e.Stages[0].Classes, FailedOn: []string{"n2"}, Attempts: e.Preempted[1:],
-			Candidates: []*wire.Explanation_Candidate{
-				{Machine: "n1", Locality: "rack", RackBytes: 128 << 20, Cost: 128 << 20},
-				{Machine: "n2", Locality: "node", LocalBytes: 128 << 20, Avoided: true},
+		e.Task = &apidoc.ExplainedTask{
+			ID: task, State: "PENDING", Stage: "map", Reasons: e.Stages[0].Reasons, Classes: e.Stages[0].Classes, FailedOn: []string{"n2"}, Attempts: e.Taken[1:],
+			Candidates: []apidoc.Candidate{
+				{Tasknode: "n1", Place: "rack", RackBytes: 128 << 20, Cost: 128 << 20},
+				{Tasknode: "n2", Place: "node", LocalBytes: 128 << 20, Avoided: true},
 			},
 		}
 	default:
-		return nil, fmt.Errorf("%w: %s", client.ErrUnknown, task)
+		return e, fmt.Errorf("%w: %s", client.ErrUnknown, task)
 	}
 	return e, nil
 }
 
 // explainedPastJob returns the explanation of a failed job.
-func explainedPastJob(job, task string) *wire.Explanation {
+func explainedPastJob(job, task string) apidoc.Explanation {
 	const first = "1763700000000_0003_m_00000"
-	e := &wire.Explanation{
-		JobId: job, State: "FAILED", Queue: "default", Priority: "NORMAL", Reasons: []string{"it is over"},
-		SubmitTime: submitted + 3000, FinishTime: submitted + 65_250, Cause: "task_" + first + "0 failed 4 times", Waits: []*wire.WaitTime{{Class: "no node accepts tasks", Millis: 12_500}},
-		Stages: []*wire.Explanation_Stage{
-			{Name: "map", Slot: "map", Tasks: 2, Finished: 1, Waits: []*wire.WaitTime{{Class: "no node accepts tasks", Millis: 12_500}}, Usage: &wire.Explanation_Usage{
+	e := apidoc.Explanation{
+		JobID: job, State: "FAILED", Queue: "default", Priority: "NORMAL", Reasons: []string{"it is over"},
+		Submit: submitted + 3000, Finish: submitted + 65_250, Cause: "task_" + first + "0 failed 4 times", Waits: []apidoc.WaitTime{{Class: "no node accepts tasks", Millis: 12_500}},
+		Stages: []apidoc.Stage{
+			{Name: "map", Slot: "map", Tasks: 2, Finished: 1, Waits: []apidoc.WaitTime{{Class: "no node accepts tasks", Millis: 12_500}}, Past: &apidoc.StageUsage{
 				MapSlots: 1, Attempts: 3, Preempted: 1, WaitedMillis: 20_000, LongestWaitMillis: 12_500, LongestWaitTask: "task_" + first + "0",
-				Machines: []*wire.Explanation_Machine{{Name: "n1", Attempts: 2, SlotMillis: 7000}, {Name: "n2", Attempts: 1, SlotMillis: 50}},
+				Tasknodes: []apidoc.TasknodeUsage{{Name: "n1", Attempts: 2, SlotMillis: 7000}, {Name: "n2", Attempts: 1, SlotMillis: 50}},
 			}},
-			{Name: "clean+count", Slot: "reduce", Tasks: 1, Usage: &wire.Explanation_Usage{MapSlots: 1, ReduceSlots: 2}},
-			{Name: "old", Slot: "map", Usage: &wire.Explanation_Usage{}},
+			{Name: "clean+count", Slot: "reduce", Tasks: 1, Past: &apidoc.StageUsage{MapSlots: 1, ReduceSlots: 2}},
+			{Name: "old", Slot: "map", Past: &apidoc.StageUsage{}},
 		},
-		Preempted: []*wire.Explanation_Attempt{{
-			Id: "attempt_" + first + "0_0", Machine: "n1", State: "PREEMPTED", Since: submitted + 9000, Cause: "pool nightly is below its minimum",
-			StartTime: submitted + 7000, WaitedMillis: 4000,
+		Taken: []apidoc.ExplainedAttempt{{
+			ID: "attempt_" + first + "0_0", Tasknode: "n1", State: "PREEMPTED", Since: submitted + 9000, Cause: "pool nightly is below its minimum",
+			Start: submitted + 7000, Waited: 4000,
 		}},
 	}
 	if task != "" {
-		e.Task = &wire.Explanation_Task{Id: task, State: "FAILED", Stage: "map", Attempts: e.Preempted,
+		e.Task = &apidoc.ExplainedTask{ID: task, State: "FAILED", Stage: "map", Attempts: e.Taken,
 			Reasons: []string{"its job was over before it was finished, after 1 attempts"}}
 	}
 	return e

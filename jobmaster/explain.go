@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/sched"
 )
 
@@ -18,21 +18,24 @@ import (
 //
 // explainPresent finds out whether the job is over, because the job may end between two
 // messages. The status of a finished job contains all data for its explanation.
-func (m *Master) Explain(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
-	e, err := m.explainPresent(ctx, jobID, taskID)
-	if over := e == nil && err == nil; !over && !errors.Is(err, cluster.ErrRetired) {
+func (m *Master) Explain(ctx context.Context, jobID, taskID string) (e apidoc.Explanation, err error) {
+	present, err := m.explainPresent(ctx, jobID, taskID)
+	switch {
+	case present != nil:
+		return *present, nil
+	case err != nil && !errors.Is(err, cluster.ErrRetired):
 		return e, err
 	}
 	s, err := m.Job(ctx, jobID, true)
 	if err != nil {
-		return nil, err
+		return e, err
 	}
 	return ExplainFinished(s, taskID)
 }
 
 // explainPresent explains a job that is not over; it returns nil for others.
-func (m *Master) explainPresent(ctx context.Context, jobID, taskID string) (*wire.Explanation, error) {
-	return query(ctx, m, func() (*wire.Explanation, error) {
+func (m *Master) explainPresent(ctx context.Context, jobID, taskID string) (*apidoc.Explanation, error) {
+	return query(ctx, m, func() (*apidoc.Explanation, error) {
 		j, err := m.jobNamed(jobID)
 		if err != nil || j.State.Final() {
 			return nil, err
@@ -69,29 +72,29 @@ type explainer struct {
 
 // explain makes the explanation. It asks the policy only if the job could use slots. If the
 // job is blocked, the reasons are already known.
-func (e *explainer) explain() *wire.Explanation {
+func (e *explainer) explain() *apidoc.Explanation {
 	m, j := e.m, e.job
-	out := &wire.Explanation{
-		JobId: j.ID.String(), State: j.State.String(), Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), Policy: m.view.Policy(),
-		Preempted: e.preempted(), SubmitTime: j.SubmittedAt, AsOf: e.now, Index: m.index, Waits: e.record.waits.job.message(e.now), WaitsSince: m.waitsSince(j),
+	out := &apidoc.Explanation{
+		JobID: j.ID.String(), State: j.State.String(), Queue: j.Spec.Pool, Priority: priorityName(j.Spec.Priority), Policy: m.view.Policy(), Stages: []apidoc.Stage{},
+		Taken: e.preempted(), Submit: j.SubmittedAt, AsOf: e.now, Index: m.index, Waits: apidoc.WaitTimesOf(e.record.waits.job.message(e.now)), WaitsSince: m.waitsSince(j),
 	}
 	out.Reasons, out.Classes = textsOf(e.blockedReasons())
 	if len(out.Reasons) == 0 {
 		e.plan, out.AsOf = m.consider()
 	}
 	for _, f := range m.brain.Explain(e.now, j) {
-		out.Details = append(out.Details, &wire.Explanation_Detail{Name: f.Name, Value: f.Value})
+		out.Details = append(out.Details, apidoc.Detail(f))
 	}
 	reads := readsOf(j)
 	for i, stage := range j.Stages {
-		out.Stages = append(out.Stages, e.stageMessage(stage))
+		out.Stages = append(out.Stages, e.stageDocument(stage))
 		out.Stages[i].Reads = reads[i]
 		if e.record.waits.stages != nil {
-			out.Stages[i].Waits = e.record.waits.stages[i].message(e.now)
+			out.Stages[i].Waits = apidoc.WaitTimesOf(e.record.waits.stages[i].message(e.now))
 		}
 	}
 	if e.task != nil {
-		out.Task = e.taskMessage()
+		out.Task = e.taskDocument()
 	}
 	return out
 }
@@ -117,18 +120,19 @@ func textsOf(reasons []reason) (texts, classes []string) {
 	return texts, classes
 }
 
-// stageMessage describes a stage: the number of its tasks in each state, the slots of its
+// stageDocument describes a stage: the number of its tasks in each state, the slots of its
 // kind in the cluster, and why its other tasks wait.
-func (e *explainer) stageMessage(stage *cluster.Stage) *wire.Explanation_Stage {
-	out := &wire.Explanation_Stage{
-		Name: stage.Name, Code: stage.Code, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running),
-		Suspended: int32(stage.SuspendedCount()), Waiting: int32(stage.ToStart()), AvoidedMachines: e.m.view.Avoided(e.job, e.now),
+func (e *explainer) stageDocument(stage *cluster.Stage) apidoc.Stage {
+	suspended := stage.SuspendedCount()
+	out := apidoc.Stage{
+		Name: stage.Name, Code: stage.Code, Slot: stage.Slot.String(), Tasks: int32(len(stage.Tasks)), Finished: int32(stage.Finished), Running: int32(stage.Running - suspended),
+		Suspended: int32(suspended), Waiting: int32(stage.ToStart()), Avoids: e.m.view.Avoided(e.job, e.now),
 		Free: int32(e.m.slots().free[stage.Slot]), Slots: int32(e.m.slots().all[stage.Slot]),
 	}
 	if e.job.State == cluster.JobRunning && out.Waiting+out.Suspended > 0 {
 		reasons, until := e.whyWaiting(stage)
 		out.Reasons, out.Classes = textsOf(reasons)
-		out.RetryTime = until
+		out.Until = until
 	}
 	return out
 }
@@ -209,7 +213,7 @@ func (e *explainer) starting(stage *cluster.Stage) (n int) {
 const maxPreempted = 10
 
 // preempted returns the attempts that were preempted most recently.
-func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
+func (e *explainer) preempted() (out []apidoc.ExplainedAttempt) {
 	for _, stage := range e.job.Stages {
 		if stage.Preemption.Requested+stage.Killed+stage.SuspendedCount() == 0 {
 			continue // none; most stages are so, and may have very many attempts
@@ -217,7 +221,7 @@ func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
 		for _, a := range stage.Attempts() {
 			switch {
 			case a.InMemory(), a.PreemptRequested(), a.Status() == cluster.StatusPreempted, a.Status() == cluster.StatusKilled:
-				out = append(out, attemptMessage(a))
+				out = append(out, explainedAttempt(a))
 			}
 		}
 	}
@@ -225,20 +229,20 @@ func (e *explainer) preempted() (out []*wire.Explanation_Attempt) {
 }
 
 // latest returns the attempts that gave up their slots most recently, the latest first.
-func latest(taken []*wire.Explanation_Attempt) []*wire.Explanation_Attempt {
-	slices.SortStableFunc(taken, func(a, b *wire.Explanation_Attempt) int { return cmp.Compare(b.Since, a.Since) })
+func latest(taken []apidoc.ExplainedAttempt) []apidoc.ExplainedAttempt {
+	slices.SortStableFunc(taken, func(a, b apidoc.ExplainedAttempt) int { return cmp.Compare(b.Since, a.Since) })
 	return taken[:min(len(taken), maxPreempted)]
 }
 
-// attemptMessage describes an attempt. Its field Since is when the present state began, or
+// explainedAttempt describes an attempt. Its field Since is when the present state began, or
 // when the attempt ended.
-func attemptMessage(a *cluster.Attempt) *wire.Explanation_Attempt {
-	out := &wire.Explanation_Attempt{
-		Id: a.ID.String(), Machine: a.Machine, State: a.Status().String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause, StartTime: a.StartedAt,
+func explainedAttempt(a *cluster.Attempt) apidoc.ExplainedAttempt {
+	out := apidoc.ExplainedAttempt{
+		ID: a.ID.String(), Tasknode: a.Machine, State: a.Status().String(), Since: cmp.Or(a.EndedAt, a.StartedAt), Cause: a.Cause, Start: a.StartedAt,
 	}
 	switch {
 	case a.InMemory():
-		out.State, out.Since = "SUSPENDED", a.SuspendedAt
+		out.State, out.Since = apidoc.Suspended, a.SuspendedAt
 	case a.Preempting():
 		out.State = "PREEMPTING"
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
@@ -16,30 +17,30 @@ import (
 //
 // It reads only the status. So it explains jobs in the state and jobs in histories in the
 // same way, whichever master wrote them.
-func ExplainFinished(s *wire.JobStatus, taskID string) (*wire.Explanation, error) {
-	out := &wire.Explanation{
-		JobId: s.JobId, State: s.State.String(), Queue: s.Queue, Priority: s.Priority, Reasons: []string{"it is over"},
-		SubmitTime: s.SubmitTime, FinishTime: s.FinishTime, Cause: s.Cause,
-		Classes: []string{""}, Waits: s.Waits, WaitsSince: s.WaitsSince,
+func ExplainFinished(s *wire.JobStatus, taskID string) (apidoc.Explanation, error) {
+	out := apidoc.Explanation{
+		JobID: s.JobId, State: s.State.String(), Queue: s.Queue, Priority: s.Priority, Reasons: []string{"it is over"}, Stages: []apidoc.Stage{},
+		Submit: s.SubmitTime, Finish: s.FinishTime, Cause: s.Cause,
+		Classes: []string{""}, Waits: apidoc.WaitTimesOf(s.Waits), WaitsSince: s.WaitsSince,
 	}
 	stages := finishedStages(s)
 	for _, stage := range stages {
-		out.Stages = append(out.Stages, stage.message())
-		out.Preempted = append(out.Preempted, stage.preempted()...)
+		out.Stages = append(out.Stages, stage.document())
+		out.Taken = append(out.Taken, stage.preempted()...)
 	}
-	out.Preempted = latest(out.Preempted)
+	out.Taken = latest(out.Taken)
 	if taskID == "" {
 		return out, nil
 	}
 	for _, stage := range stages {
 		for _, t := range stage.tasks {
 			if t.Id == taskID {
-				out.Task = stage.taskMessage(t)
+				out.Task = stage.taskDocument(t)
 				return out, nil
 			}
 		}
 	}
-	return nil, fmt.Errorf("%w: job %s has no task %q", cluster.ErrUnknown, s.JobId, taskID)
+	return apidoc.Explanation{}, fmt.Errorf("%w: job %s has no task %q", cluster.ErrUnknown, s.JobId, taskID)
 }
 
 // finishedStage is a stage of a job that is over.
@@ -72,10 +73,10 @@ func finishedStages(s *wire.JobStatus) []*finishedStage {
 	return stages
 }
 
-// message describes the stage: how many tasks finished, and which slots they used. Old
+// document describes the stage: how many tasks finished, and which slots they used. Old
 // histories do not say which slots a task had, so the kind of slot is then left out.
-func (s *finishedStage) message() *wire.Explanation_Stage {
-	out := &wire.Explanation_Stage{Name: s.Name, Code: s.Code, Reads: s.Reads, Tasks: int32(len(s.tasks)), Usage: s.usage(), Waits: s.Waits}
+func (s *finishedStage) document() apidoc.Stage {
+	out := apidoc.Stage{Name: s.Name, Code: s.Code, Reads: s.Reads, Tasks: int32(len(s.tasks)), Past: s.usage(), Waits: apidoc.WaitTimesOf(s.Waits)}
 	switch {
 	case s.ReduceSlots > 0:
 		out.Slot = cluster.ReduceSlot.String()
@@ -91,9 +92,9 @@ func (s *finishedStage) message() *wire.Explanation_Stage {
 }
 
 // usage sums up the slots that the tasks had.
-func (s *finishedStage) usage() *wire.Explanation_Usage {
-	out := &wire.Explanation_Usage{MapSlots: s.MapSlots, ReduceSlots: s.ReduceSlots}
-	nodes := make(map[string]*wire.Explanation_Machine)
+func (s *finishedStage) usage() *apidoc.StageUsage {
+	out := &apidoc.StageUsage{MapSlots: s.MapSlots, ReduceSlots: s.ReduceSlots}
+	nodes := make(map[string]int) // places in out.Tasknodes
 	for _, t := range s.tasks {
 		waits, left := s.waits(t)
 		waited := left
@@ -103,11 +104,12 @@ func (s *finishedStage) usage() *wire.Explanation_Usage {
 			if a.State == wire.AttemptState_ATTEMPT_PREEMPTED {
 				out.Preempted++
 			}
-			n := nodes[a.Machine]
-			if n == nil {
-				n = &wire.Explanation_Machine{Name: a.Machine}
-				nodes[a.Machine], out.Machines = n, append(out.Machines, n)
+			at, known := nodes[a.Machine]
+			if !known {
+				at = len(out.Tasknodes)
+				nodes[a.Machine], out.Tasknodes = at, append(out.Tasknodes, apidoc.TasknodeUsage{Name: a.Machine})
 			}
+			n := &out.Tasknodes[at]
 			n.Attempts++
 			n.SlotMillis += s.slotTime(a) * max(int64(s.MapSlots+s.ReduceSlots), 1)
 		}
@@ -116,7 +118,7 @@ func (s *finishedStage) usage() *wire.Explanation_Usage {
 			out.LongestWaitMillis, out.LongestWaitTask = waited, t.Id
 		}
 	}
-	slices.SortFunc(out.Machines, func(a, b *wire.Explanation_Machine) int {
+	slices.SortFunc(out.Tasknodes, func(a, b apidoc.TasknodeUsage) int {
 		return cmp.Or(-cmp.Compare(a.Attempts, b.Attempts), cmp.Compare(a.Name, b.Name))
 	})
 	return out
@@ -148,7 +150,7 @@ func (s *finishedStage) waits(t *wire.TaskStatus) (before []int64, left int64) {
 }
 
 // preempted returns the attempts that lost their slots.
-func (s *finishedStage) preempted() (out []*wire.Explanation_Attempt) {
+func (s *finishedStage) preempted() (out []apidoc.ExplainedAttempt) {
 	for _, t := range s.tasks {
 		for i, a := range s.attempts(t) {
 			switch t.Attempts[i].State {
@@ -161,21 +163,21 @@ func (s *finishedStage) preempted() (out []*wire.Explanation_Attempt) {
 }
 
 // attempts describes the attempts of a task, and how long each of them waited for its slot.
-func (s *finishedStage) attempts(t *wire.TaskStatus) (out []*wire.Explanation_Attempt) {
+func (s *finishedStage) attempts(t *wire.TaskStatus) (out []apidoc.ExplainedAttempt) {
 	waits, _ := s.waits(t)
 	for i, a := range t.Attempts {
-		out = append(out, &wire.Explanation_Attempt{
-			Id: a.Id, Machine: a.Machine, State: cluster.AttemptStatus(a.State).String(), Since: cmp.Or(a.FinishTime, a.StartTime), Cause: a.Cause,
-			StartTime: a.StartTime, WaitedMillis: waits[i],
+		out = append(out, apidoc.ExplainedAttempt{
+			ID: a.Id, Tasknode: a.Machine, State: cluster.AttemptStatus(a.State).String(), Since: cmp.Or(a.FinishTime, a.StartTime), Cause: a.Cause,
+			Start: a.StartTime, Waited: waits[i],
 		})
 	}
 	return out
 }
 
-// taskMessage describes a task: how it ended, and its attempts.
-func (s *finishedStage) taskMessage(t *wire.TaskStatus) *wire.Explanation_Task {
-	return &wire.Explanation_Task{
-		Id: t.Id, State: cluster.TaskState(t.State).String(), Stage: s.Name, Reasons: []string{s.outcome(t)}, Classes: []string{""}, Attempts: s.attempts(t),
+// taskDocument describes a task: how it ended, and its attempts.
+func (s *finishedStage) taskDocument(t *wire.TaskStatus) *apidoc.ExplainedTask {
+	return &apidoc.ExplainedTask{
+		ID: t.Id, State: cluster.TaskState(t.State).String(), Stage: s.Name, Reasons: []string{s.outcome(t)}, Classes: []string{""}, Attempts: s.attempts(t),
 	}
 }
 

@@ -3,6 +3,7 @@ package jobmaster_test
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/storage"
-	"google.golang.org/protobuf/proto"
 )
 
 // retire runs other jobs until no master has the job in its state.
@@ -44,32 +44,32 @@ func TestExplainFinishedJobs(t *testing.T) {
 		w.wantSucceeded(id)
 		e := w.explain(id, "task_1_0001_m_000001")
 		w.wantReasons("it", e.Reasons, "it is over")
-		if e.State != "SUCCEEDED" || e.FinishTime <= e.SubmitTime || e.SubmitTime == 0 || e.Policy != "" || len(e.Details) > 0 {
+		if e.State != "SUCCEEDED" || e.Finish <= e.Submit || e.Submit == 0 || e.Policy != "" || len(e.Details) > 0 {
 			t.Errorf("explained as %v", e)
 		}
-		p := e.Stages[0].Usage
-		if p.MapSlots != 1 || p.ReduceSlots != 0 || p.Attempts != 4 || p.Preempted != 1 || len(p.Machines) != 1 || p.Machines[0].Name != "a" || p.Machines[0].Attempts != 4 {
+		p := e.Stages[0].Past
+		if p.MapSlots != 1 || p.ReduceSlots != 0 || p.Attempts != 4 || p.Preempted != 1 || len(p.Tasknodes) != 1 || p.Tasknodes[0].Name != "a" || p.Tasknodes[0].Attempts != 4 {
 			t.Errorf("maps had %v", p)
 		}
 		// Three attempts ran for a second and one for half a second, in two slots.
-		if n := p.Machines[0].SlotMillis; n < 3400 || n > 3700 || p.WaitedMillis < 500 || p.LongestWaitMillis < 500 || p.LongestWaitTask == "" {
+		if n := p.Tasknodes[0].SlotMillis; n < 3400 || n > 3700 || p.WaitedMillis < 500 || p.LongestWaitMillis < 500 || p.LongestWaitTask == "" {
 			t.Errorf("maps held slots for %d ms and waited for %d, at most %d: %s", n, p.WaitedMillis, p.LongestWaitMillis, p.LongestWaitTask)
 		}
 		if r := e.Stages[1]; r.Code != "r" || len(r.Reads) != 1 || r.Reads[0] != e.Stages[0].Name || len(e.Stages[0].Reads) != 0 {
 			t.Errorf("stage %q reads %v, the first one %v", r.Code, r.Reads, e.Stages[0].Reads)
 		}
-		if r := e.Stages[1]; r.Usage.ReduceSlots != 1 || r.Usage.Attempts != 1 || r.Finished != 1 || r.Slot != "reduce" {
+		if r := e.Stages[1]; r.Past.ReduceSlots != 1 || r.Past.Attempts != 1 || r.Finished != 1 || r.Slot != "reduce" {
 			t.Errorf("reduces had %v", r)
 		}
-		if len(e.Preempted) != 1 || e.Preempted[0].State != "PREEMPTED" || e.Preempted[0].Cause == "" || e.Preempted[0].Machine != "a" {
-			t.Errorf("taken: %v", e.Preempted)
+		if len(e.Taken) != 1 || e.Taken[0].State != "PREEMPTED" || e.Taken[0].Cause == "" || e.Taken[0].Tasknode != "a" {
+			t.Errorf("taken: %v", e.Taken)
 		}
 		w.wantReasons("the map", e.Task.Reasons, "attempt_1_0001_m_000001_1 finished it on a")
-		if len(e.Task.Attempts) != 2 || e.Task.Attempts[1].StartTime < e.Task.Attempts[0].Since {
+		if len(e.Task.Attempts) != 2 || e.Task.Attempts[1].Start < e.Task.Attempts[0].Since {
 			t.Errorf("attempts: %v", e.Task.Attempts)
 		}
 		w.retire(id)
-		if again := w.explain(id, "task_1_0001_m_000001"); !proto.Equal(again, e) {
+		if again := w.explain(id, "task_1_0001_m_000001"); !reflect.DeepEqual(again, e) {
 			t.Errorf("from its history it is explained as %v, want %v", again, e)
 		}
 		if _, err := w.leader().Explain(w.ctx, id, "task_1_0001_m_000009"); !errors.Is(err, cluster.ErrUnknown) {
@@ -97,10 +97,10 @@ func TestExplainTasksThatNeverRan(t *testing.T) {
 			w.wantReasons(task, w.explain(id, task).Task.Reasons, want)
 		}
 		e := w.explain(id, "")
-		if p := e.Stages[0].Usage; p.LongestWaitTask != "task_1_0001_m_000001" || p.LongestWaitMillis < 400 || e.Cause != "enough" || e.State != "KILLED" {
+		if p := e.Stages[0].Past; p.LongestWaitTask != "task_1_0001_m_000001" || p.LongestWaitMillis < 400 || e.Cause != "enough" || e.State != "KILLED" {
 			t.Errorf("explained as %v", e)
 		}
-		if p := e.Stages[1].Usage; p.WaitedMillis != 0 || p.LongestWaitTask != "" || p.Attempts != 0 {
+		if p := e.Stages[1].Past; p.WaitedMillis != 0 || p.LongestWaitTask != "" || p.Attempts != 0 {
 			t.Errorf("reduces had %v", p)
 		}
 	})
@@ -124,7 +124,7 @@ func TestExplainWithoutStages(t *testing.T) {
 		s.Stages = nil
 		w.writeHistory("/history/2000-01-01/job_1_0001.jsonl.zst", s)
 		e := w.explain(id, "task_1_0001_r_000000")
-		if len(e.Stages) != 2 || e.Stages[1].Name != "reduce" || e.Stages[1].Usage.ReduceSlots != 0 || e.Stages[1].Usage.Machines[0].Name != "a" || e.Task.Stage != "reduce" {
+		if len(e.Stages) != 2 || e.Stages[1].Name != "reduce" || e.Stages[1].Past.ReduceSlots != 0 || e.Stages[1].Past.Tasknodes[0].Name != "a" || e.Task.Stage != "reduce" {
 			t.Errorf("explained as %v", e)
 		}
 	})

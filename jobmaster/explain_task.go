@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/cluster"
-	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/placement"
 )
@@ -13,26 +13,26 @@ import (
 // maxCandidates bounds the list of tasknodes that could run a task.
 const maxCandidates = 10
 
-// taskMessage explains the task that the request names.
+// taskDocument explains the task that the request names.
 //
 // For a waiting task it also lists the machines on which the task could start now, in the
 // order of placement, the best first.
-func (e *explainer) taskMessage() *wire.Explanation_Task {
+func (e *explainer) taskDocument() *apidoc.ExplainedTask {
 	t := e.task
-	out := &wire.Explanation_Task{
-		Id: t.ID.String(), State: t.State.String(), Stage: e.stage.Name, FailedOn: e.m.view.FailedOn(t),
+	out := &apidoc.ExplainedTask{
+		ID: t.ID.String(), State: t.State.String(), Stage: e.stage.Name, FailedOn: e.m.view.FailedOn(t),
 	}
 	out.Reasons, out.Classes = textsOf(e.taskReasons())
 	for _, a := range t.Attempts {
-		out.Attempts = append(out.Attempts, attemptMessage(a))
+		out.Attempts = append(out.Attempts, explainedAttempt(a))
 	}
 	if !e.waits() {
 		return out
 	}
 	candidates := placement.Candidates(e.now, e.m.view, nil, t.ID)
 	for _, s := range candidates[:min(len(candidates), maxCandidates)] {
-		out.Candidates = append(out.Candidates, &wire.Explanation_Candidate{
-			Machine: s.Machine, Locality: localityOf(s), LocalBytes: s.Transfer.Local, RackBytes: s.Transfer.Rack, RemoteBytes: s.Transfer.Remote,
+		out.Candidates = append(out.Candidates, apidoc.Candidate{
+			Tasknode: s.Machine, Place: localityOf(s), LocalBytes: s.Transfer.Local, RackBytes: s.Transfer.Rack, RemoteBytes: s.Transfer.Remote,
 			Cost: s.Transfer.Cost(), Avoided: s.Avoided,
 		})
 	}

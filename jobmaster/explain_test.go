@@ -14,7 +14,7 @@ import (
 	"github.com/hammr/hammr/jobmaster"
 )
 
-func (w *testCluster) explain(job, task string) *wire.Explanation {
+func (w *testCluster) explain(job, task string) apidoc.Explanation {
 	w.t.Helper()
 	e, err := w.leader().Explain(w.ctx, job, task)
 	if err != nil {
@@ -76,16 +76,16 @@ func TestExplainWhereATaskCouldRun(t *testing.T) {
 		id := w.submit(2, 0)
 		w.sleep(500 * time.Millisecond)
 		first := w.explain(id, "task_1_0001_m_000000").Task.Attempts[0]
-		if err := w.leader().EndAttempt(w.ctx, first.Id, true); err != nil {
+		if err := w.leader().EndAttempt(w.ctx, first.ID, true); err != nil {
 			t.Fatal(err)
 		}
 		w.sleep(10 * time.Millisecond)
 		e := w.explain(id, "task_1_0001_m_000000")
-		if len(e.Task.FailedOn) != 1 || e.Task.FailedOn[0] != first.Machine || e.Task.Attempts[0].State != "FAILED" {
+		if len(e.Task.FailedOn) != 1 || e.Task.FailedOn[0] != first.Tasknode || e.Task.Attempts[0].State != "FAILED" {
 			t.Fatalf("explained as %v", e.Task)
 		}
-		w.wantReasons("the map that has failed", e.Task.Reasons, "offered slots; 1 declined: avoids the machines with free slots: "+first.Machine)
-		if len(e.Task.Candidates) != 1 || !e.Task.Candidates[0].Avoided || e.Task.Candidates[0].Locality != "remote" {
+		w.wantReasons("the map that has failed", e.Task.Reasons, "offered slots; 1 declined: avoids the machines with free slots: "+first.Tasknode)
+		if len(e.Task.Candidates) != 1 || !e.Task.Candidates[0].Avoided || e.Task.Candidates[0].Place != "remote" {
 			t.Errorf("it could run on %v", e.Task.Candidates)
 		}
 	})

@@ -1,6 +1,7 @@
 package jobmaster_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -151,7 +152,7 @@ func TestReasonNamesMissingMemory(t *testing.T) {
 			t.Errorf("it waits for %q, %v; want %q", s.GetReason(), err, want)
 		}
 		e, err := w.leader().Explain(w.ctx, second, "")
-		if err != nil || !strings.Contains(e.String(), "needs 1500 MiB of memory; machines with free slots have at most 1000 MiB left") {
+		if err != nil || !strings.Contains(fmt.Sprint(e), "needs 1500 MiB of memory; machines with free slots have at most 1000 MiB left") {
 			t.Errorf("explained as %v, %v", e, err)
 		}
 		tooLarge := withMemory(w.another(1, 0), "3001")

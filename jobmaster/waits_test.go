@@ -13,7 +13,6 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/access"
-	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/internal/source/board"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/jobmaster"
@@ -185,14 +184,14 @@ func (w *testCluster) waitedOf(stage int) (waited func(job string) int64) {
 	}
 }
 
-func sumOf(waits []*wire.WaitTime) (sum int64) {
+func sumOf(waits []apidoc.WaitTime) (sum int64) {
 	for _, t := range waits {
 		sum += t.Millis
 	}
 	return sum
 }
 
-func waitOf(waits []*wire.WaitTime, class string) int64 {
+func waitOf(waits []apidoc.WaitTime, class string) int64 {
 	for _, t := range waits {
 		if t.Class == class {
 			return t.Millis
@@ -218,8 +217,8 @@ func TestWaitsAreTrue(t *testing.T) {
 				}
 				s, whole := e.Stages[c.stage], waited(id)
 				if c.job {
-					whole = time.Now().UnixMilli() - e.SubmitTime
-					s = &wire.Explanation_Stage{Reasons: e.Reasons, Classes: e.Classes, Waits: e.Waits}
+					whole = time.Now().UnixMilli() - e.Submit
+					s = apidoc.Stage{Reasons: e.Reasons, Classes: e.Classes, Waits: e.Waits}
 				}
 				if len(s.Classes) == 0 || s.Classes[0] != c.class || len(s.Reasons) != len(s.Classes) {
 					t.Errorf("classes are %q, reasons %q", s.Classes, s.Reasons)
@@ -257,7 +256,7 @@ func (e explainer) Read(ctx context.Context, d *docs.Entry, query any) (docs.Ans
 	switch q := query.(type) {
 	case docs.TaskID:
 		answer, err := e.m.Explain(ctx, q.Job, q.Task)
-		return docs.Answer[any]{Value: apidoc.ExplanationOf(answer), At: time.Now()}, err
+		return docs.Answer[any]{Value: answer, At: time.Now()}, err
 	case docs.No:
 		if d == docs.Masters.Entry {
 			return docs.Answer[any]{Value: apidoc.Masters{}, At: time.Now()}, nil
@@ -324,7 +323,7 @@ func TestAJobDoesNotWaitAfterItsEnd(t *testing.T) {
 		w.delayProposals(-1)
 		w.sleep(time.Second)
 		e := w.explain(id, "")
-		if commit, lasted := waitOf(e.Waits, "committing"), e.FinishTime-e.SubmitTime; lasted < 6000 || lasted > 8000 || commit < lasted-3000 || commit > lasted-2000 {
+		if commit, lasted := waitOf(e.Waits, "committing"), e.Finish-e.Submit; lasted < 6000 || lasted > 8000 || commit < lasted-3000 || commit > lasted-2000 {
 			t.Errorf("it lasted for %d ms and waited: %v", lasted, e.Waits)
 		}
 	})
@@ -354,8 +353,8 @@ func TestWaitsOutliveTheirJob(t *testing.T) {
 		w.elect(1)
 		w.sleep(5 * time.Second)
 		e = w.explain(second, "")
-		if sum := sumOf(e.Stages[0].Waits); e.WaitsSince < e.SubmitTime+4000 || sum < 4000 || sum > 5100 {
-			t.Errorf("under a new leader: %v since %d, submitted %d", e.Stages[0].Waits, e.WaitsSince, e.SubmitTime)
+		if sum := sumOf(e.Stages[0].Waits); e.WaitsSince < e.Submit+4000 || sum < 4000 || sum > 5100 {
+			t.Errorf("under a new leader: %v since %d, submitted %d", e.Stages[0].Waits, e.WaitsSince, e.Submit)
 		}
 		old, err := w.leader().Explain(w.ctx, id, "")
 		if err != nil || waitOf(old.Waits, "no node accepts tasks") < 9000 {

@@ -8,11 +8,3 @@
 // The keys are an API: they do not change. Times are ms since the epoch. Lists are
 // never null unless omitted. A single job has the document of internal/docs/report.
 package apidoc
-
-// Of returns the document that is made of an answer, or why there is no answer.
-func Of[A, D any](answer A, err error, document func(A) D) (d D, _ error) {
-	if err == nil {
-		d = document(answer)
-	}
-	return d, err
-}

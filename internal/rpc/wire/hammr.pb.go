@@ -626,7 +626,7 @@ type StageStatus struct {
 	ReduceSlots   int32                  `protobuf:"varint,4,opt,name=reduce_slots,json=reduceSlots,proto3" json:"reduce_slots,omitempty"`
 	ReadyTime     int64                  `protobuf:"varint,5,opt,name=ready_time,json=readyTime,proto3" json:"ready_time,omitempty"` // when enough of its input was complete for its tasks to start, ms since the epoch; 0 if it never was
 	Reads         []string               `protobuf:"bytes,6,rep,name=reads,proto3" json:"reads,omitempty"`                           // names of the stages whose output it reads
-	Waits         []*WaitTime            `protobuf:"bytes,7,rep,name=waits,proto3" json:"waits,omitempty"`                           // as in Explanation.Stage
+	Waits         []*WaitTime            `protobuf:"bytes,7,rep,name=waits,proto3" json:"waits,omitempty"`                           // of a job that is over: the time in which a task of the stage waited, by class
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1029,7 +1029,7 @@ type JobStatus struct {
 	Suspended       bool                   `protobuf:"varint,30,opt,name=suspended,proto3" json:"suspended,omitempty"`                                                                            // its tasks get no slots until it is resumed
 	Stages          []*StageStatus         `protobuf:"bytes,31,rep,name=stages,proto3" json:"stages,omitempty"`                                                                                   // only together with tasks
 	ProgressPartial bool                   `protobuf:"varint,32,opt,name=progress_partial,json=progressPartial,proto3" json:"progress_partial,omitempty"`                                         // the leader is new and some running attempts have not reported to it: progress is at least map_progress and reduce_progress
-	Waits           []*WaitTime            `protobuf:"bytes,33,rep,name=waits,proto3" json:"waits,omitempty"`                                                                                     // as in Explanation; only together with tasks
+	Waits           []*WaitTime            `protobuf:"bytes,33,rep,name=waits,proto3" json:"waits,omitempty"`                                                                                     // the time in which the job waited, by class; only together with tasks
 	WaitsSince      int64                  `protobuf:"varint,34,opt,name=waits_since,json=waitsSince,proto3" json:"waits_since,omitempty"`                                                        // likewise
 	CounterNames    []*CounterName         `protobuf:"bytes,40,rep,name=counter_names,json=counterNames,proto3" json:"counter_names,omitempty"`                                                   // of the counts of tasks; only together with tasks
 	LogDir          string                 `protobuf:"bytes,25,opt,name=log_dir,json=logDir,proto3" json:"log_dir,omitempty"`                                                                     // full name of the directory with the logs of each machine, "" when none are kept
@@ -2489,189 +2489,6 @@ func (*KillResponse) Descriptor() ([]byte, []int) {
 	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{21}
 }
 
-// Explanation says why a job, and perhaps one task of it, has or lacks slots. Of a
-// job that is over, it says which slots the job had and how long it waited for
-// them.
-type Explanation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         string                 `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
-	Queue         string                 `protobuf:"bytes,3,opt,name=queue,proto3" json:"queue,omitempty"`
-	Priority      string                 `protobuf:"bytes,4,opt,name=priority,proto3" json:"priority,omitempty"`
-	Policy        string                 `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`   // "" of a job that is over
-	Reasons       []string               `protobuf:"bytes,6,rep,name=reasons,proto3" json:"reasons,omitempty"` // why no task of it can have a slot, whatever the policy decides
-	Details       []*Explanation_Detail  `protobuf:"bytes,7,rep,name=details,proto3" json:"details,omitempty"`
-	Stages        []*Explanation_Stage   `protobuf:"bytes,8,rep,name=stages,proto3" json:"stages,omitempty"`
-	Preempted     []*Explanation_Attempt `protobuf:"bytes,9,rep,name=preempted,proto3" json:"preempted,omitempty"`                       // the latest that were preempted, at most 10
-	Task          *Explanation_Task      `protobuf:"bytes,10,opt,name=task,proto3" json:"task,omitempty"`                                // that the request names
-	SubmitTime    int64                  `protobuf:"varint,11,opt,name=submit_time,json=submitTime,proto3" json:"submit_time,omitempty"` // ms since the epoch
-	FinishTime    int64                  `protobuf:"varint,12,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"` // of a job that is over, ms since the epoch
-	Cause         string                 `protobuf:"bytes,13,opt,name=cause,proto3" json:"cause,omitempty"`                              // first cause, of a failed or killed job
-	AsOf          int64                  `protobuf:"varint,14,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`                   // when it was true, ms since the epoch; up to a second ago, since answers share what the policy says
-	Index         uint64                 `protobuf:"varint,15,opt,name=index,proto3" json:"index,omitempty"`                             // of the latest log entry of which the master knew then; 0 when unknown
-	Classes       []string               `protobuf:"bytes,16,rep,name=classes,proto3" json:"classes,omitempty"`                          // class of each of reasons
-	Waits         []*WaitTime            `protobuf:"bytes,17,rep,name=waits,proto3" json:"waits,omitempty"`                              // the time in which the job waited, by class
-	WaitsSince    int64                  `protobuf:"varint,18,opt,name=waits_since,json=waitsSince,proto3" json:"waits_since,omitempty"` // when these were counted from, if that is after the submission, ms since the epoch; else 0
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Explanation) Reset() {
-	*x = Explanation{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Explanation) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Explanation) ProtoMessage() {}
-
-func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
-func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *Explanation) GetJobId() string {
-	if x != nil {
-		return x.JobId
-	}
-	return ""
-}
-
-func (x *Explanation) GetState() string {
-	if x != nil {
-		return x.State
-	}
-	return ""
-}
-
-func (x *Explanation) GetQueue() string {
-	if x != nil {
-		return x.Queue
-	}
-	return ""
-}
-
-func (x *Explanation) GetPriority() string {
-	if x != nil {
-		return x.Priority
-	}
-	return ""
-}
-
-func (x *Explanation) GetPolicy() string {
-	if x != nil {
-		return x.Policy
-	}
-	return ""
-}
-
-func (x *Explanation) GetReasons() []string {
-	if x != nil {
-		return x.Reasons
-	}
-	return nil
-}
-
-func (x *Explanation) GetDetails() []*Explanation_Detail {
-	if x != nil {
-		return x.Details
-	}
-	return nil
-}
-
-func (x *Explanation) GetStages() []*Explanation_Stage {
-	if x != nil {
-		return x.Stages
-	}
-	return nil
-}
-
-func (x *Explanation) GetPreempted() []*Explanation_Attempt {
-	if x != nil {
-		return x.Preempted
-	}
-	return nil
-}
-
-func (x *Explanation) GetTask() *Explanation_Task {
-	if x != nil {
-		return x.Task
-	}
-	return nil
-}
-
-func (x *Explanation) GetSubmitTime() int64 {
-	if x != nil {
-		return x.SubmitTime
-	}
-	return 0
-}
-
-func (x *Explanation) GetFinishTime() int64 {
-	if x != nil {
-		return x.FinishTime
-	}
-	return 0
-}
-
-func (x *Explanation) GetCause() string {
-	if x != nil {
-		return x.Cause
-	}
-	return ""
-}
-
-func (x *Explanation) GetAsOf() int64 {
-	if x != nil {
-		return x.AsOf
-	}
-	return 0
-}
-
-func (x *Explanation) GetIndex() uint64 {
-	if x != nil {
-		return x.Index
-	}
-	return 0
-}
-
-func (x *Explanation) GetClasses() []string {
-	if x != nil {
-		return x.Classes
-	}
-	return nil
-}
-
-func (x *Explanation) GetWaits() []*WaitTime {
-	if x != nil {
-		return x.Waits
-	}
-	return nil
-}
-
-func (x *Explanation) GetWaitsSince() int64 {
-	if x != nil {
-		return x.WaitsSince
-	}
-	return 0
-}
-
 type BackupRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -2680,7 +2497,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2692,7 +2509,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[23]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2705,7 +2522,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{23}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{22}
 }
 
 // BackupChunk is a part of a file in the format of docs/formats/backup.md, of at most 1 MiB.
@@ -2718,7 +2535,7 @@ type BackupChunk struct {
 
 func (x *BackupChunk) Reset() {
 	*x = BackupChunk{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2730,7 +2547,7 @@ func (x *BackupChunk) String() string {
 func (*BackupChunk) ProtoMessage() {}
 
 func (x *BackupChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[24]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2743,7 +2560,7 @@ func (x *BackupChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupChunk.ProtoReflect.Descriptor instead.
 func (*BackupChunk) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{24}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *BackupChunk) GetData() []byte {
@@ -2763,7 +2580,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2775,7 +2592,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[25]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2788,7 +2605,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{25}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ReadRequest) GetPath() string {
@@ -2807,7 +2624,7 @@ type ReadResponse struct {
 
 func (x *ReadResponse) Reset() {
 	*x = ReadResponse{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2819,7 +2636,7 @@ func (x *ReadResponse) String() string {
 func (*ReadResponse) ProtoMessage() {}
 
 func (x *ReadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[26]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2832,7 +2649,7 @@ func (x *ReadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResponse.ProtoReflect.Descriptor instead.
 func (*ReadResponse) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{26}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ReadResponse) GetDocument() []byte {
@@ -2857,7 +2674,7 @@ type ChangeRequest struct {
 
 func (x *ChangeRequest) Reset() {
 	*x = ChangeRequest{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2869,7 +2686,7 @@ func (x *ChangeRequest) String() string {
 func (*ChangeRequest) ProtoMessage() {}
 
 func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[27]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2882,7 +2699,7 @@ func (x *ChangeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeRequest.ProtoReflect.Descriptor instead.
 func (*ChangeRequest) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{27}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ChangeRequest) GetDo() string {
@@ -2937,7 +2754,7 @@ type ChangeResponse struct {
 
 func (x *ChangeResponse) Reset() {
 	*x = ChangeResponse{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2949,7 +2766,7 @@ func (x *ChangeResponse) String() string {
 func (*ChangeResponse) ProtoMessage() {}
 
 func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[28]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2962,7 +2779,7 @@ func (x *ChangeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeResponse.ProtoReflect.Descriptor instead.
 func (*ChangeResponse) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{28}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ChangeResponse) GetDone() string {
@@ -2997,7 +2814,7 @@ type InjectRequest struct {
 
 func (x *InjectRequest) Reset() {
 	*x = InjectRequest{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3009,7 +2826,7 @@ func (x *InjectRequest) String() string {
 func (*InjectRequest) ProtoMessage() {}
 
 func (x *InjectRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[29]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3022,7 +2839,7 @@ func (x *InjectRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest.ProtoReflect.Descriptor instead.
 func (*InjectRequest) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{29}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *InjectRequest) GetFault() isInjectRequest_Fault {
@@ -3119,7 +2936,7 @@ type InjectResponse struct {
 
 func (x *InjectResponse) Reset() {
 	*x = InjectResponse{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3131,7 +2948,7 @@ func (x *InjectResponse) String() string {
 func (*InjectResponse) ProtoMessage() {}
 
 func (x *InjectResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[30]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3144,7 +2961,7 @@ func (x *InjectResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectResponse.ProtoReflect.Descriptor instead.
 func (*InjectResponse) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{30}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{29}
 }
 
 type FailpointsRequest struct {
@@ -3155,7 +2972,7 @@ type FailpointsRequest struct {
 
 func (x *FailpointsRequest) Reset() {
 	*x = FailpointsRequest{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3167,7 +2984,7 @@ func (x *FailpointsRequest) String() string {
 func (*FailpointsRequest) ProtoMessage() {}
 
 func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[31]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3180,7 +2997,7 @@ func (x *FailpointsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsRequest.ProtoReflect.Descriptor instead.
 func (*FailpointsRequest) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{31}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{30}
 }
 
 type FailpointsResponse struct {
@@ -3193,7 +3010,7 @@ type FailpointsResponse struct {
 
 func (x *FailpointsResponse) Reset() {
 	*x = FailpointsResponse{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3205,7 +3022,7 @@ func (x *FailpointsResponse) String() string {
 func (*FailpointsResponse) ProtoMessage() {}
 
 func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[32]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3218,7 +3035,7 @@ func (x *FailpointsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{32}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *FailpointsResponse) GetPoints() []*FailpointsResponse_Point {
@@ -3254,7 +3071,7 @@ type TaskStatus_Attempt struct {
 
 func (x *TaskStatus_Attempt) Reset() {
 	*x = TaskStatus_Attempt{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3266,7 +3083,7 @@ func (x *TaskStatus_Attempt) String() string {
 func (*TaskStatus_Attempt) ProtoMessage() {}
 
 func (x *TaskStatus_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[35]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3368,7 +3185,7 @@ type Order_StartAttempt struct {
 
 func (x *Order_StartAttempt) Reset() {
 	*x = Order_StartAttempt{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3380,7 +3197,7 @@ func (x *Order_StartAttempt) String() string {
 func (*Order_StartAttempt) ProtoMessage() {}
 
 func (x *Order_StartAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[37]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3413,7 +3230,7 @@ type Order_KillAttempt struct {
 
 func (x *Order_KillAttempt) Reset() {
 	*x = Order_KillAttempt{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3425,7 +3242,7 @@ func (x *Order_KillAttempt) String() string {
 func (*Order_KillAttempt) ProtoMessage() {}
 
 func (x *Order_KillAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[38]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3467,7 +3284,7 @@ type Order_TruncateAttempt struct {
 
 func (x *Order_TruncateAttempt) Reset() {
 	*x = Order_TruncateAttempt{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3479,7 +3296,7 @@ func (x *Order_TruncateAttempt) String() string {
 func (*Order_TruncateAttempt) ProtoMessage() {}
 
 func (x *Order_TruncateAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[39]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3520,7 +3337,7 @@ type Order_PreemptAttempt struct {
 
 func (x *Order_PreemptAttempt) Reset() {
 	*x = Order_PreemptAttempt{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3532,7 +3349,7 @@ func (x *Order_PreemptAttempt) String() string {
 func (*Order_PreemptAttempt) ProtoMessage() {}
 
 func (x *Order_PreemptAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[40]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3573,7 +3390,7 @@ type Order_SuspendAttempt struct {
 
 func (x *Order_SuspendAttempt) Reset() {
 	*x = Order_SuspendAttempt{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3585,7 +3402,7 @@ func (x *Order_SuspendAttempt) String() string {
 func (*Order_SuspendAttempt) ProtoMessage() {}
 
 func (x *Order_SuspendAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[41]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3617,7 +3434,7 @@ type Order_ResumeAttempt struct {
 
 func (x *Order_ResumeAttempt) Reset() {
 	*x = Order_ResumeAttempt{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3629,7 +3446,7 @@ func (x *Order_ResumeAttempt) String() string {
 func (*Order_ResumeAttempt) ProtoMessage() {}
 
 func (x *Order_ResumeAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[42]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3669,7 +3486,7 @@ type Order_Outputs struct {
 
 func (x *Order_Outputs) Reset() {
 	*x = Order_Outputs{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3681,7 +3498,7 @@ func (x *Order_Outputs) String() string {
 func (*Order_Outputs) ProtoMessage() {}
 
 func (x *Order_Outputs) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[43]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3756,7 +3573,7 @@ type Order_RemoveJob struct {
 
 func (x *Order_RemoveJob) Reset() {
 	*x = Order_RemoveJob{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3768,7 +3585,7 @@ func (x *Order_RemoveJob) String() string {
 func (*Order_RemoveJob) ProtoMessage() {}
 
 func (x *Order_RemoveJob) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[44]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3802,7 +3619,7 @@ type Order_Acknowledge struct {
 
 func (x *Order_Acknowledge) Reset() {
 	*x = Order_Acknowledge{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3814,7 +3631,7 @@ func (x *Order_Acknowledge) String() string {
 func (*Order_Acknowledge) ProtoMessage() {}
 
 func (x *Order_Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[45]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3848,7 +3665,7 @@ type Order_ResendReport struct {
 
 func (x *Order_ResendReport) Reset() {
 	*x = Order_ResendReport{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3860,7 +3677,7 @@ func (x *Order_ResendReport) String() string {
 func (*Order_ResendReport) ProtoMessage() {}
 
 func (x *Order_ResendReport) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[46]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3899,7 +3716,7 @@ type Order_CopyOutput struct {
 
 func (x *Order_CopyOutput) Reset() {
 	*x = Order_CopyOutput{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3911,7 +3728,7 @@ func (x *Order_CopyOutput) String() string {
 func (*Order_CopyOutput) ProtoMessage() {}
 
 func (x *Order_CopyOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[47]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3973,7 +3790,7 @@ type Order_DropCopy struct {
 
 func (x *Order_DropCopy) Reset() {
 	*x = Order_DropCopy{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3985,7 +3802,7 @@ func (x *Order_DropCopy) String() string {
 func (*Order_DropCopy) ProtoMessage() {}
 
 func (x *Order_DropCopy) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[48]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4029,7 +3846,7 @@ type Order_Directories struct {
 
 func (x *Order_Directories) Reset() {
 	*x = Order_Directories{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4041,7 +3858,7 @@ func (x *Order_Directories) String() string {
 func (*Order_Directories) ProtoMessage() {}
 
 func (x *Order_Directories) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[49]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4096,7 +3913,7 @@ type Order_Admission struct {
 
 func (x *Order_Admission) Reset() {
 	*x = Order_Admission{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4108,7 +3925,7 @@ func (x *Order_Admission) String() string {
 func (*Order_Admission) ProtoMessage() {}
 
 func (x *Order_Admission) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[50]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4140,7 +3957,7 @@ type Order_RequestProgress struct {
 
 func (x *Order_RequestProgress) Reset() {
 	*x = Order_RequestProgress{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4152,7 +3969,7 @@ func (x *Order_RequestProgress) String() string {
 func (*Order_RequestProgress) ProtoMessage() {}
 
 func (x *Order_RequestProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[51]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4179,7 +3996,7 @@ type Order_RequestCounters struct {
 
 func (x *Order_RequestCounters) Reset() {
 	*x = Order_RequestCounters{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4191,7 +4008,7 @@ func (x *Order_RequestCounters) String() string {
 func (*Order_RequestCounters) ProtoMessage() {}
 
 func (x *Order_RequestCounters) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4235,7 +4052,7 @@ type Report_Joined struct {
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4247,7 +4064,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4369,7 +4186,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4381,7 +4198,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4447,7 +4264,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4459,7 +4276,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4487,7 +4304,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4499,7 +4316,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4542,7 +4359,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4554,7 +4371,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4608,7 +4425,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4620,7 +4437,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4655,7 +4472,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4667,7 +4484,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4724,7 +4541,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4736,7 +4553,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4802,7 +4619,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4814,7 +4631,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4880,7 +4697,7 @@ type Info_LeadChange struct {
 
 func (x *Info_LeadChange) Reset() {
 	*x = Info_LeadChange{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4892,7 +4709,7 @@ func (x *Info_LeadChange) String() string {
 func (*Info_LeadChange) ProtoMessage() {}
 
 func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[62]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4950,680 +4767,6 @@ func (x *Info_LeadChange) GetCause() string {
 	return ""
 }
 
-// Detail is something that the policy knows about the job.
-type Explanation_Detail struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Explanation_Detail) Reset() {
-	*x = Explanation_Detail{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[63]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Explanation_Detail) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Explanation_Detail) ProtoMessage() {}
-
-func (x *Explanation_Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[63]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Explanation_Detail.ProtoReflect.Descriptor instead.
-func (*Explanation_Detail) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{22, 0}
-}
-
-func (x *Explanation_Detail) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Explanation_Detail) GetValue() string {
-	if x != nil {
-		return x.Value
-	}
-	return ""
-}
-
-type Explanation_Stage struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	Name            string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Slot            string                 `protobuf:"bytes,2,opt,name=slot,proto3" json:"slot,omitempty"` // kind of slot that its tasks take: map or reduce
-	Tasks           int32                  `protobuf:"varint,3,opt,name=tasks,proto3" json:"tasks,omitempty"`
-	Finished        int32                  `protobuf:"varint,4,opt,name=finished,proto3" json:"finished,omitempty"`
-	Running         int32                  `protobuf:"varint,5,opt,name=running,proto3" json:"running,omitempty"` // suspended ones included
-	Suspended       int32                  `protobuf:"varint,6,opt,name=suspended,proto3" json:"suspended,omitempty"`
-	Waiting         int32                  `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	Reasons         []string               `protobuf:"bytes,8,rep,name=reasons,proto3" json:"reasons,omitempty"`                                         // why some wait or are suspended
-	RetryTime       int64                  `protobuf:"varint,9,opt,name=retry_time,json=retryTime,proto3" json:"retry_time,omitempty"`                   // when they are considered again although nothing changes, ms since the epoch; 0 for never
-	AvoidedMachines []string               `protobuf:"bytes,10,rep,name=avoided_machines,json=avoidedMachines,proto3" json:"avoided_machines,omitempty"` // tasknodes that the job avoids
-	Free            int32                  `protobuf:"varint,11,opt,name=free,proto3" json:"free,omitempty"`                                             // free slots of the kind
-	Slots           int32                  `protobuf:"varint,12,opt,name=slots,proto3" json:"slots,omitempty"`                                           // all slots of the kind on tasknodes that take tasks
-	Usage           *Explanation_Usage     `protobuf:"bytes,13,opt,name=usage,proto3" json:"usage,omitempty"`                                            // of a job that is over; free and slots are 0 then
-	Code            string                 `protobuf:"bytes,14,opt,name=code,proto3" json:"code,omitempty"`                                              // as in ids of tasks
-	Reads           []string               `protobuf:"bytes,15,rep,name=reads,proto3" json:"reads,omitempty"`                                            // names of the stages whose output it reads
-	Classes         []string               `protobuf:"bytes,16,rep,name=classes,proto3" json:"classes,omitempty"`                                        // class of each of reasons
-	Waits           []*WaitTime            `protobuf:"bytes,17,rep,name=waits,proto3" json:"waits,omitempty"`                                            // the time in which a task of it waited, by class, in the order in which it waited first
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
-}
-
-func (x *Explanation_Stage) Reset() {
-	*x = Explanation_Stage{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[64]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Explanation_Stage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Explanation_Stage) ProtoMessage() {}
-
-func (x *Explanation_Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[64]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Explanation_Stage.ProtoReflect.Descriptor instead.
-func (*Explanation_Stage) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{22, 1}
-}
-
-func (x *Explanation_Stage) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Explanation_Stage) GetSlot() string {
-	if x != nil {
-		return x.Slot
-	}
-	return ""
-}
-
-func (x *Explanation_Stage) GetTasks() int32 {
-	if x != nil {
-		return x.Tasks
-	}
-	return 0
-}
-
-func (x *Explanation_Stage) GetFinished() int32 {
-	if x != nil {
-		return x.Finished
-	}
-	return 0
-}
-
-func (x *Explanation_Stage) GetRunning() int32 {
-	if x != nil {
-		return x.Running
-	}
-	return 0
-}
-
-func (x *Explanation_Stage) GetSuspended() int32 {
-	if x != nil {
-		return x.Suspended
-	}
-	return 0
-}
-
-func (x *Explanation_Stage) GetWaiting() int32 {
-	if x != nil {
-		return x.Waiting
-	}
-	return 0
-}
-
-func (x *Explanation_Stage) GetReasons() []string {
-	if x != nil {
-		return x.Reasons
-	}
-	return nil
-}
-
-func (x *Explanation_Stage) GetRetryTime() int64 {
-	if x != nil {
-		return x.RetryTime
-	}
-	return 0
-}
-
-func (x *Explanation_Stage) GetAvoidedMachines() []string {
-	if x != nil {
-		return x.AvoidedMachines
-	}
-	return nil
-}
-
-func (x *Explanation_Stage) GetFree() int32 {
-	if x != nil {
-		return x.Free
-	}
-	return 0
-}
-
-func (x *Explanation_Stage) GetSlots() int32 {
-	if x != nil {
-		return x.Slots
-	}
-	return 0
-}
-
-func (x *Explanation_Stage) GetUsage() *Explanation_Usage {
-	if x != nil {
-		return x.Usage
-	}
-	return nil
-}
-
-func (x *Explanation_Stage) GetCode() string {
-	if x != nil {
-		return x.Code
-	}
-	return ""
-}
-
-func (x *Explanation_Stage) GetReads() []string {
-	if x != nil {
-		return x.Reads
-	}
-	return nil
-}
-
-func (x *Explanation_Stage) GetClasses() []string {
-	if x != nil {
-		return x.Classes
-	}
-	return nil
-}
-
-func (x *Explanation_Stage) GetWaits() []*WaitTime {
-	if x != nil {
-		return x.Waits
-	}
-	return nil
-}
-
-// Usage is the slots that the tasks of a finished stage had.
-type Explanation_Usage struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	MapSlots          int32                  `protobuf:"varint,1,opt,name=map_slots,json=mapSlots,proto3" json:"map_slots,omitempty"` // of each attempt; 0 for both kinds when unknown
-	ReduceSlots       int32                  `protobuf:"varint,2,opt,name=reduce_slots,json=reduceSlots,proto3" json:"reduce_slots,omitempty"`
-	Attempts          int32                  `protobuf:"varint,3,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	Preempted         int32                  `protobuf:"varint,4,opt,name=preempted,proto3" json:"preempted,omitempty"`                           // attempts that were preempted
-	WaitedMillis      int64                  `protobuf:"varint,5,opt,name=waited_millis,json=waitedMillis,proto3" json:"waited_millis,omitempty"` // sum of the times in which tasks could run and had no slot
-	LongestWaitMillis int64                  `protobuf:"varint,6,opt,name=longest_wait_millis,json=longestWaitMillis,proto3" json:"longest_wait_millis,omitempty"`
-	LongestWaitTask   string                 `protobuf:"bytes,7,opt,name=longest_wait_task,json=longestWaitTask,proto3" json:"longest_wait_task,omitempty"` // "" when none waited
-	Machines          []*Explanation_Machine `protobuf:"bytes,8,rep,name=machines,proto3" json:"machines,omitempty"`                                        // most attempts first
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
-}
-
-func (x *Explanation_Usage) Reset() {
-	*x = Explanation_Usage{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[65]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Explanation_Usage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Explanation_Usage) ProtoMessage() {}
-
-func (x *Explanation_Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[65]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Explanation_Usage.ProtoReflect.Descriptor instead.
-func (*Explanation_Usage) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{22, 2}
-}
-
-func (x *Explanation_Usage) GetMapSlots() int32 {
-	if x != nil {
-		return x.MapSlots
-	}
-	return 0
-}
-
-func (x *Explanation_Usage) GetReduceSlots() int32 {
-	if x != nil {
-		return x.ReduceSlots
-	}
-	return 0
-}
-
-func (x *Explanation_Usage) GetAttempts() int32 {
-	if x != nil {
-		return x.Attempts
-	}
-	return 0
-}
-
-func (x *Explanation_Usage) GetPreempted() int32 {
-	if x != nil {
-		return x.Preempted
-	}
-	return 0
-}
-
-func (x *Explanation_Usage) GetWaitedMillis() int64 {
-	if x != nil {
-		return x.WaitedMillis
-	}
-	return 0
-}
-
-func (x *Explanation_Usage) GetLongestWaitMillis() int64 {
-	if x != nil {
-		return x.LongestWaitMillis
-	}
-	return 0
-}
-
-func (x *Explanation_Usage) GetLongestWaitTask() string {
-	if x != nil {
-		return x.LongestWaitTask
-	}
-	return ""
-}
-
-func (x *Explanation_Usage) GetMachines() []*Explanation_Machine {
-	if x != nil {
-		return x.Machines
-	}
-	return nil
-}
-
-// Machine is a tasknode on which attempts ran.
-type Explanation_Machine struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Attempts      int32                  `protobuf:"varint,2,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	SlotMillis    int64                  `protobuf:"varint,3,opt,name=slot_millis,json=slotMillis,proto3" json:"slot_millis,omitempty"` // sum of the times in which attempts had slots
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Explanation_Machine) Reset() {
-	*x = Explanation_Machine{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[66]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Explanation_Machine) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Explanation_Machine) ProtoMessage() {}
-
-func (x *Explanation_Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[66]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Explanation_Machine.ProtoReflect.Descriptor instead.
-func (*Explanation_Machine) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{22, 3}
-}
-
-func (x *Explanation_Machine) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Explanation_Machine) GetAttempts() int32 {
-	if x != nil {
-		return x.Attempts
-	}
-	return 0
-}
-
-func (x *Explanation_Machine) GetSlotMillis() int64 {
-	if x != nil {
-		return x.SlotMillis
-	}
-	return 0
-}
-
-// Attempt is an attempt that runs, or that was preempted.
-type Explanation_Attempt struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Machine       string                 `protobuf:"bytes,2,opt,name=machine,proto3" json:"machine,omitempty"` // name of the tasknode
-	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`     // an attempt's state, or SUSPENDED
-	Since         int64                  `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"`    // ms since the epoch
-	Cause         string                 `protobuf:"bytes,5,opt,name=cause,proto3" json:"cause,omitempty"`
-	StartTime     int64                  `protobuf:"varint,6,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`          // ms since the epoch
-	WaitedMillis  int64                  `protobuf:"varint,7,opt,name=waited_millis,json=waitedMillis,proto3" json:"waited_millis,omitempty"` // of a job that is over: before it started and while it was suspended
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Explanation_Attempt) Reset() {
-	*x = Explanation_Attempt{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[67]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Explanation_Attempt) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Explanation_Attempt) ProtoMessage() {}
-
-func (x *Explanation_Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[67]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Explanation_Attempt.ProtoReflect.Descriptor instead.
-func (*Explanation_Attempt) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{22, 4}
-}
-
-func (x *Explanation_Attempt) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *Explanation_Attempt) GetMachine() string {
-	if x != nil {
-		return x.Machine
-	}
-	return ""
-}
-
-func (x *Explanation_Attempt) GetState() string {
-	if x != nil {
-		return x.State
-	}
-	return ""
-}
-
-func (x *Explanation_Attempt) GetSince() int64 {
-	if x != nil {
-		return x.Since
-	}
-	return 0
-}
-
-func (x *Explanation_Attempt) GetCause() string {
-	if x != nil {
-		return x.Cause
-	}
-	return ""
-}
-
-func (x *Explanation_Attempt) GetStartTime() int64 {
-	if x != nil {
-		return x.StartTime
-	}
-	return 0
-}
-
-func (x *Explanation_Attempt) GetWaitedMillis() int64 {
-	if x != nil {
-		return x.WaitedMillis
-	}
-	return 0
-}
-
-// Candidate is a tasknode that has a free slot for a task, and the cost of running
-// the task there.
-type Explanation_Candidate struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Machine       string                 `protobuf:"bytes,1,opt,name=machine,proto3" json:"machine,omitempty"`   // name of the tasknode
-	Locality      string                 `protobuf:"bytes,2,opt,name=locality,proto3" json:"locality,omitempty"` // checkpoint: it has the checkpoint that the task resumes from; else node, rack or remote: how far most of the input is
-	LocalBytes    int64                  `protobuf:"varint,3,opt,name=local_bytes,json=localBytes,proto3" json:"local_bytes,omitempty"`
-	RackBytes     int64                  `protobuf:"varint,4,opt,name=rack_bytes,json=rackBytes,proto3" json:"rack_bytes,omitempty"`
-	RemoteBytes   int64                  `protobuf:"varint,5,opt,name=remote_bytes,json=remoteBytes,proto3" json:"remote_bytes,omitempty"`
-	Cost          int64                  `protobuf:"varint,6,opt,name=cost,proto3" json:"cost,omitempty"`       // sum of bytes times distance: 0, 1 or 2
-	Avoided       bool                   `protobuf:"varint,7,opt,name=avoided,proto3" json:"avoided,omitempty"` // the task must not start there
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Explanation_Candidate) Reset() {
-	*x = Explanation_Candidate{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[68]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Explanation_Candidate) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Explanation_Candidate) ProtoMessage() {}
-
-func (x *Explanation_Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[68]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Explanation_Candidate.ProtoReflect.Descriptor instead.
-func (*Explanation_Candidate) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{22, 5}
-}
-
-func (x *Explanation_Candidate) GetMachine() string {
-	if x != nil {
-		return x.Machine
-	}
-	return ""
-}
-
-func (x *Explanation_Candidate) GetLocality() string {
-	if x != nil {
-		return x.Locality
-	}
-	return ""
-}
-
-func (x *Explanation_Candidate) GetLocalBytes() int64 {
-	if x != nil {
-		return x.LocalBytes
-	}
-	return 0
-}
-
-func (x *Explanation_Candidate) GetRackBytes() int64 {
-	if x != nil {
-		return x.RackBytes
-	}
-	return 0
-}
-
-func (x *Explanation_Candidate) GetRemoteBytes() int64 {
-	if x != nil {
-		return x.RemoteBytes
-	}
-	return 0
-}
-
-func (x *Explanation_Candidate) GetCost() int64 {
-	if x != nil {
-		return x.Cost
-	}
-	return 0
-}
-
-func (x *Explanation_Candidate) GetAvoided() bool {
-	if x != nil {
-		return x.Avoided
-	}
-	return false
-}
-
-type Explanation_Task struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
-	Id            string                   `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	State         string                   `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
-	Stage         string                   `protobuf:"bytes,3,opt,name=stage,proto3" json:"stage,omitempty"`
-	Reasons       []string                 `protobuf:"bytes,4,rep,name=reasons,proto3" json:"reasons,omitempty"`
-	Candidates    []*Explanation_Candidate `protobuf:"bytes,5,rep,name=candidates,proto3" json:"candidates,omitempty"`             // best first, the first 10
-	FailedOn      []string                 `protobuf:"bytes,6,rep,name=failed_on,json=failedOn,proto3" json:"failed_on,omitempty"` // tasknodes where it is not tried again
-	Attempts      []*Explanation_Attempt   `protobuf:"bytes,7,rep,name=attempts,proto3" json:"attempts,omitempty"`
-	Classes       []string                 `protobuf:"bytes,8,rep,name=classes,proto3" json:"classes,omitempty"` // class of each of reasons; "" if it does not wait
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Explanation_Task) Reset() {
-	*x = Explanation_Task{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[69]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Explanation_Task) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Explanation_Task) ProtoMessage() {}
-
-func (x *Explanation_Task) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[69]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Explanation_Task.ProtoReflect.Descriptor instead.
-func (*Explanation_Task) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{22, 6}
-}
-
-func (x *Explanation_Task) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *Explanation_Task) GetState() string {
-	if x != nil {
-		return x.State
-	}
-	return ""
-}
-
-func (x *Explanation_Task) GetStage() string {
-	if x != nil {
-		return x.Stage
-	}
-	return ""
-}
-
-func (x *Explanation_Task) GetReasons() []string {
-	if x != nil {
-		return x.Reasons
-	}
-	return nil
-}
-
-func (x *Explanation_Task) GetCandidates() []*Explanation_Candidate {
-	if x != nil {
-		return x.Candidates
-	}
-	return nil
-}
-
-func (x *Explanation_Task) GetFailedOn() []string {
-	if x != nil {
-		return x.FailedOn
-	}
-	return nil
-}
-
-func (x *Explanation_Task) GetAttempts() []*Explanation_Attempt {
-	if x != nil {
-		return x.Attempts
-	}
-	return nil
-}
-
-func (x *Explanation_Task) GetClasses() []string {
-	if x != nil {
-		return x.Classes
-	}
-	return nil
-}
-
 type InjectRequest_Failpoint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -5634,7 +4777,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5646,7 +4789,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[71]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5659,7 +4802,7 @@ func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InjectRequest_Failpoint.ProtoReflect.Descriptor instead.
 func (*InjectRequest_Failpoint) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{29, 0}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{28, 0}
 }
 
 func (x *InjectRequest_Failpoint) GetName() string {
@@ -5686,7 +4829,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5698,7 +4841,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[72]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5711,7 +4854,7 @@ func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailpointsResponse_Point.ProtoReflect.Descriptor instead.
 func (*FailpointsResponse_Point) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{32, 0}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{31, 0}
 }
 
 func (x *FailpointsResponse_Point) GetName() string {
@@ -6093,97 +5236,7 @@ const file_internal_rpc_wire_hammr_proto_rawDesc = "" +
 	"\vKillRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05cause\x18\x02 \x01(\tR\x05cause\"\x0e\n" +
-	"\fKillResponse\"\xb8\x11\n" +
-	"\vExplanation\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
-	"\x05queue\x18\x03 \x01(\tR\x05queue\x12\x1a\n" +
-	"\bpriority\x18\x04 \x01(\tR\bpriority\x12\x16\n" +
-	"\x06policy\x18\x05 \x01(\tR\x06policy\x12\x18\n" +
-	"\areasons\x18\x06 \x03(\tR\areasons\x126\n" +
-	"\adetails\x18\a \x03(\v2\x1c.hammr.v1.Explanation.DetailR\adetails\x123\n" +
-	"\x06stages\x18\b \x03(\v2\x1b.hammr.v1.Explanation.StageR\x06stages\x12;\n" +
-	"\tpreempted\x18\t \x03(\v2\x1d.hammr.v1.Explanation.AttemptR\tpreempted\x12.\n" +
-	"\x04task\x18\n" +
-	" \x01(\v2\x1a.hammr.v1.Explanation.TaskR\x04task\x12\x1f\n" +
-	"\vsubmit_time\x18\v \x01(\x03R\n" +
-	"submitTime\x12\x1f\n" +
-	"\vfinish_time\x18\f \x01(\x03R\n" +
-	"finishTime\x12\x14\n" +
-	"\x05cause\x18\r \x01(\tR\x05cause\x12\x13\n" +
-	"\x05as_of\x18\x0e \x01(\x03R\x04asOf\x12\x14\n" +
-	"\x05index\x18\x0f \x01(\x04R\x05index\x12\x18\n" +
-	"\aclasses\x18\x10 \x03(\tR\aclasses\x12(\n" +
-	"\x05waits\x18\x11 \x03(\v2\x12.hammr.v1.WaitTimeR\x05waits\x12\x1f\n" +
-	"\vwaits_since\x18\x12 \x01(\x03R\n" +
-	"waitsSince\x1a2\n" +
-	"\x06Detail\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\x1a\xe2\x03\n" +
-	"\x05Stage\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04slot\x18\x02 \x01(\tR\x04slot\x12\x14\n" +
-	"\x05tasks\x18\x03 \x01(\x05R\x05tasks\x12\x1a\n" +
-	"\bfinished\x18\x04 \x01(\x05R\bfinished\x12\x18\n" +
-	"\arunning\x18\x05 \x01(\x05R\arunning\x12\x1c\n" +
-	"\tsuspended\x18\x06 \x01(\x05R\tsuspended\x12\x18\n" +
-	"\awaiting\x18\a \x01(\x05R\awaiting\x12\x18\n" +
-	"\areasons\x18\b \x03(\tR\areasons\x12\x1d\n" +
-	"\n" +
-	"retry_time\x18\t \x01(\x03R\tretryTime\x12)\n" +
-	"\x10avoided_machines\x18\n" +
-	" \x03(\tR\x0favoidedMachines\x12\x12\n" +
-	"\x04free\x18\v \x01(\x05R\x04free\x12\x14\n" +
-	"\x05slots\x18\f \x01(\x05R\x05slots\x121\n" +
-	"\x05usage\x18\r \x01(\v2\x1b.hammr.v1.Explanation.UsageR\x05usage\x12\x12\n" +
-	"\x04code\x18\x0e \x01(\tR\x04code\x12\x14\n" +
-	"\x05reads\x18\x0f \x03(\tR\x05reads\x12\x18\n" +
-	"\aclasses\x18\x10 \x03(\tR\aclasses\x12(\n" +
-	"\x05waits\x18\x11 \x03(\v2\x12.hammr.v1.WaitTimeR\x05waits\x1a\xbd\x02\n" +
-	"\x05Usage\x12\x1b\n" +
-	"\tmap_slots\x18\x01 \x01(\x05R\bmapSlots\x12!\n" +
-	"\freduce_slots\x18\x02 \x01(\x05R\vreduceSlots\x12\x1a\n" +
-	"\battempts\x18\x03 \x01(\x05R\battempts\x12\x1c\n" +
-	"\tpreempted\x18\x04 \x01(\x05R\tpreempted\x12#\n" +
-	"\rwaited_millis\x18\x05 \x01(\x03R\fwaitedMillis\x12.\n" +
-	"\x13longest_wait_millis\x18\x06 \x01(\x03R\x11longestWaitMillis\x12*\n" +
-	"\x11longest_wait_task\x18\a \x01(\tR\x0flongestWaitTask\x129\n" +
-	"\bmachines\x18\b \x03(\v2\x1d.hammr.v1.Explanation.MachineR\bmachines\x1aZ\n" +
-	"\aMachine\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
-	"\battempts\x18\x02 \x01(\x05R\battempts\x12\x1f\n" +
-	"\vslot_millis\x18\x03 \x01(\x03R\n" +
-	"slotMillis\x1a\xb9\x01\n" +
-	"\aAttempt\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
-	"\amachine\x18\x02 \x01(\tR\amachine\x12\x14\n" +
-	"\x05state\x18\x03 \x01(\tR\x05state\x12\x14\n" +
-	"\x05since\x18\x04 \x01(\x03R\x05since\x12\x14\n" +
-	"\x05cause\x18\x05 \x01(\tR\x05cause\x12\x1d\n" +
-	"\n" +
-	"start_time\x18\x06 \x01(\x03R\tstartTime\x12#\n" +
-	"\rwaited_millis\x18\a \x01(\x03R\fwaitedMillis\x1a\xd2\x01\n" +
-	"\tCandidate\x12\x18\n" +
-	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1a\n" +
-	"\blocality\x18\x02 \x01(\tR\blocality\x12\x1f\n" +
-	"\vlocal_bytes\x18\x03 \x01(\x03R\n" +
-	"localBytes\x12\x1d\n" +
-	"\n" +
-	"rack_bytes\x18\x04 \x01(\x03R\trackBytes\x12!\n" +
-	"\fremote_bytes\x18\x05 \x01(\x03R\vremoteBytes\x12\x12\n" +
-	"\x04cost\x18\x06 \x01(\x03R\x04cost\x12\x18\n" +
-	"\aavoided\x18\a \x01(\bR\aavoided\x1a\x8f\x02\n" +
-	"\x04Task\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
-	"\x05stage\x18\x03 \x01(\tR\x05stage\x12\x18\n" +
-	"\areasons\x18\x04 \x03(\tR\areasons\x12?\n" +
-	"\n" +
-	"candidates\x18\x05 \x03(\v2\x1f.hammr.v1.Explanation.CandidateR\n" +
-	"candidates\x12\x1b\n" +
-	"\tfailed_on\x18\x06 \x03(\tR\bfailedOn\x129\n" +
-	"\battempts\x18\a \x03(\v2\x1d.hammr.v1.Explanation.AttemptR\battempts\x12\x18\n" +
-	"\aclasses\x18\b \x03(\tR\aclasses\"\x0f\n" +
+	"\fKillResponse\"\x0f\n" +
 	"\rBackupRequest\"!\n" +
 	"\vBackupChunk\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\"!\n" +
@@ -6278,7 +5331,7 @@ func file_internal_rpc_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_rpc_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_rpc_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 73)
+var file_internal_rpc_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
 var file_internal_rpc_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                       // 0: hammr.v1.JobState
 	(TaskState)(0),                      // 1: hammr.v1.TaskState
@@ -6306,168 +5359,150 @@ var file_internal_rpc_wire_hammr_proto_goTypes = []any{
 	(*WatchRequest)(nil),                // 23: hammr.v1.WatchRequest
 	(*KillRequest)(nil),                 // 24: hammr.v1.KillRequest
 	(*KillResponse)(nil),                // 25: hammr.v1.KillResponse
-	(*Explanation)(nil),                 // 26: hammr.v1.Explanation
-	(*BackupRequest)(nil),               // 27: hammr.v1.BackupRequest
-	(*BackupChunk)(nil),                 // 28: hammr.v1.BackupChunk
-	(*ReadRequest)(nil),                 // 29: hammr.v1.ReadRequest
-	(*ReadResponse)(nil),                // 30: hammr.v1.ReadResponse
-	(*ChangeRequest)(nil),               // 31: hammr.v1.ChangeRequest
-	(*ChangeResponse)(nil),              // 32: hammr.v1.ChangeResponse
-	(*InjectRequest)(nil),               // 33: hammr.v1.InjectRequest
-	(*InjectResponse)(nil),              // 34: hammr.v1.InjectResponse
-	(*FailpointsRequest)(nil),           // 35: hammr.v1.FailpointsRequest
-	(*FailpointsResponse)(nil),          // 36: hammr.v1.FailpointsResponse
-	nil,                                 // 37: hammr.v1.JobSpec.PropertiesEntry
-	nil,                                 // 38: hammr.v1.JobSpec.DisallowedModesEntry
-	(*TaskStatus_Attempt)(nil),          // 39: hammr.v1.TaskStatus.Attempt
-	nil,                                 // 40: hammr.v1.JobStatus.PropertiesEntry
-	(*Order_StartAttempt)(nil),          // 41: hammr.v1.Order.StartAttempt
-	(*Order_KillAttempt)(nil),           // 42: hammr.v1.Order.KillAttempt
-	(*Order_TruncateAttempt)(nil),       // 43: hammr.v1.Order.TruncateAttempt
-	(*Order_PreemptAttempt)(nil),        // 44: hammr.v1.Order.PreemptAttempt
-	(*Order_SuspendAttempt)(nil),        // 45: hammr.v1.Order.SuspendAttempt
-	(*Order_ResumeAttempt)(nil),         // 46: hammr.v1.Order.ResumeAttempt
-	(*Order_Outputs)(nil),               // 47: hammr.v1.Order.Outputs
-	(*Order_RemoveJob)(nil),             // 48: hammr.v1.Order.RemoveJob
-	(*Order_Acknowledge)(nil),           // 49: hammr.v1.Order.Acknowledge
-	(*Order_ResendReport)(nil),          // 50: hammr.v1.Order.ResendReport
-	(*Order_CopyOutput)(nil),            // 51: hammr.v1.Order.CopyOutput
-	(*Order_DropCopy)(nil),              // 52: hammr.v1.Order.DropCopy
-	(*Order_Directories)(nil),           // 53: hammr.v1.Order.Directories
-	(*Order_Admission)(nil),             // 54: hammr.v1.Order.Admission
-	(*Order_RequestProgress)(nil),       // 55: hammr.v1.Order.RequestProgress
-	(*Order_RequestCounters)(nil),       // 56: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),               // 57: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 58: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 59: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 60: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 61: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                // 62: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),  // 63: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 64: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 65: hammr.v1.Info.LogWrites
-	(*Info_LeadChange)(nil),             // 66: hammr.v1.Info.LeadChange
-	(*Explanation_Detail)(nil),          // 67: hammr.v1.Explanation.Detail
-	(*Explanation_Stage)(nil),           // 68: hammr.v1.Explanation.Stage
-	(*Explanation_Usage)(nil),           // 69: hammr.v1.Explanation.Usage
-	(*Explanation_Machine)(nil),         // 70: hammr.v1.Explanation.Machine
-	(*Explanation_Attempt)(nil),         // 71: hammr.v1.Explanation.Attempt
-	(*Explanation_Candidate)(nil),       // 72: hammr.v1.Explanation.Candidate
-	(*Explanation_Task)(nil),            // 73: hammr.v1.Explanation.Task
-	nil,                                 // 74: hammr.v1.ChangeRequest.ConfEntry
-	(*InjectRequest_Failpoint)(nil),     // 75: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 76: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 77: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 78: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 79: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 80: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 81: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 82: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 83: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 84: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 85: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 86: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 87: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 88: hammr.task.v1.MapOutput
+	(*BackupRequest)(nil),               // 26: hammr.v1.BackupRequest
+	(*BackupChunk)(nil),                 // 27: hammr.v1.BackupChunk
+	(*ReadRequest)(nil),                 // 28: hammr.v1.ReadRequest
+	(*ReadResponse)(nil),                // 29: hammr.v1.ReadResponse
+	(*ChangeRequest)(nil),               // 30: hammr.v1.ChangeRequest
+	(*ChangeResponse)(nil),              // 31: hammr.v1.ChangeResponse
+	(*InjectRequest)(nil),               // 32: hammr.v1.InjectRequest
+	(*InjectResponse)(nil),              // 33: hammr.v1.InjectResponse
+	(*FailpointsRequest)(nil),           // 34: hammr.v1.FailpointsRequest
+	(*FailpointsResponse)(nil),          // 35: hammr.v1.FailpointsResponse
+	nil,                                 // 36: hammr.v1.JobSpec.PropertiesEntry
+	nil,                                 // 37: hammr.v1.JobSpec.DisallowedModesEntry
+	(*TaskStatus_Attempt)(nil),          // 38: hammr.v1.TaskStatus.Attempt
+	nil,                                 // 39: hammr.v1.JobStatus.PropertiesEntry
+	(*Order_StartAttempt)(nil),          // 40: hammr.v1.Order.StartAttempt
+	(*Order_KillAttempt)(nil),           // 41: hammr.v1.Order.KillAttempt
+	(*Order_TruncateAttempt)(nil),       // 42: hammr.v1.Order.TruncateAttempt
+	(*Order_PreemptAttempt)(nil),        // 43: hammr.v1.Order.PreemptAttempt
+	(*Order_SuspendAttempt)(nil),        // 44: hammr.v1.Order.SuspendAttempt
+	(*Order_ResumeAttempt)(nil),         // 45: hammr.v1.Order.ResumeAttempt
+	(*Order_Outputs)(nil),               // 46: hammr.v1.Order.Outputs
+	(*Order_RemoveJob)(nil),             // 47: hammr.v1.Order.RemoveJob
+	(*Order_Acknowledge)(nil),           // 48: hammr.v1.Order.Acknowledge
+	(*Order_ResendReport)(nil),          // 49: hammr.v1.Order.ResendReport
+	(*Order_CopyOutput)(nil),            // 50: hammr.v1.Order.CopyOutput
+	(*Order_DropCopy)(nil),              // 51: hammr.v1.Order.DropCopy
+	(*Order_Directories)(nil),           // 52: hammr.v1.Order.Directories
+	(*Order_Admission)(nil),             // 53: hammr.v1.Order.Admission
+	(*Order_RequestProgress)(nil),       // 54: hammr.v1.Order.RequestProgress
+	(*Order_RequestCounters)(nil),       // 55: hammr.v1.Order.RequestCounters
+	(*Report_Joined)(nil),               // 56: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 57: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 58: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 59: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 60: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                // 61: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),  // 62: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 63: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 64: hammr.v1.Info.LogWrites
+	(*Info_LeadChange)(nil),             // 65: hammr.v1.Info.LeadChange
+	nil,                                 // 66: hammr.v1.ChangeRequest.ConfEntry
+	(*InjectRequest_Failpoint)(nil),     // 67: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 68: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 69: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 70: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 71: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 72: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 73: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 74: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 75: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 76: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 77: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 78: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 79: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 80: hammr.task.v1.MapOutput
 }
 var file_internal_rpc_wire_hammr_proto_depIdxs = []int32{
-	37, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	77, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
-	38, // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	78, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	36, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
+	69, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	37, // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
+	70, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,  // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
-	39, // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
+	38, // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	8,  // 6: hammr.v1.StageStatus.waits:type_name -> hammr.v1.WaitTime
 	0,  // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	79, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	71, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,  // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	9,  // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,  // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
 	10, // 12: hammr.v1.JobStatus.partitions:type_name -> hammr.v1.Partition
-	40, // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
+	39, // 13: hammr.v1.JobStatus.properties:type_name -> hammr.v1.JobStatus.PropertiesEntry
 	7,  // 14: hammr.v1.JobStatus.stages:type_name -> hammr.v1.StageStatus
 	8,  // 15: hammr.v1.JobStatus.waits:type_name -> hammr.v1.WaitTime
 	11, // 16: hammr.v1.JobStatus.counter_names:type_name -> hammr.v1.CounterName
-	41, // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
-	42, // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
-	43, // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
-	44, // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
-	47, // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
-	48, // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
-	49, // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
-	50, // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
-	45, // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
-	46, // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
-	51, // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
-	55, // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
-	52, // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
-	56, // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
-	53, // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
-	54, // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
+	40, // 17: hammr.v1.Order.start:type_name -> hammr.v1.Order.StartAttempt
+	41, // 18: hammr.v1.Order.kill:type_name -> hammr.v1.Order.KillAttempt
+	42, // 19: hammr.v1.Order.truncate:type_name -> hammr.v1.Order.TruncateAttempt
+	43, // 20: hammr.v1.Order.preempt:type_name -> hammr.v1.Order.PreemptAttempt
+	46, // 21: hammr.v1.Order.outputs:type_name -> hammr.v1.Order.Outputs
+	47, // 22: hammr.v1.Order.remove_job:type_name -> hammr.v1.Order.RemoveJob
+	48, // 23: hammr.v1.Order.acknowledge:type_name -> hammr.v1.Order.Acknowledge
+	49, // 24: hammr.v1.Order.resend_report:type_name -> hammr.v1.Order.ResendReport
+	44, // 25: hammr.v1.Order.suspend:type_name -> hammr.v1.Order.SuspendAttempt
+	45, // 26: hammr.v1.Order.resume:type_name -> hammr.v1.Order.ResumeAttempt
+	50, // 27: hammr.v1.Order.copy_output:type_name -> hammr.v1.Order.CopyOutput
+	54, // 28: hammr.v1.Order.request_progress:type_name -> hammr.v1.Order.RequestProgress
+	51, // 29: hammr.v1.Order.drop_copy:type_name -> hammr.v1.Order.DropCopy
+	55, // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
+	52, // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
+	53, // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
 	13, // 33: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	57, // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	59, // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	80, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	81, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	82, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	83, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	60, // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	58, // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	61, // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	84, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	62, // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	56, // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	58, // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	72, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	73, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	74, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	75, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	59, // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	57, // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	60, // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	76, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	61, // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
 	3,  // 45: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	64, // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	65, // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	66, // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
+	63, // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	64, // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	65, // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
 	4,  // 49: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	67, // 50: hammr.v1.Explanation.details:type_name -> hammr.v1.Explanation.Detail
-	68, // 51: hammr.v1.Explanation.stages:type_name -> hammr.v1.Explanation.Stage
-	71, // 52: hammr.v1.Explanation.preempted:type_name -> hammr.v1.Explanation.Attempt
-	73, // 53: hammr.v1.Explanation.task:type_name -> hammr.v1.Explanation.Task
-	8,  // 54: hammr.v1.Explanation.waits:type_name -> hammr.v1.WaitTime
-	74, // 55: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
-	75, // 56: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	76, // 57: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,  // 58: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	85, // 59: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	86, // 60: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	81, // 61: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	87, // 62: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	63, // 63: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	88, // 64: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	87, // 65: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	15, // 66: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	69, // 67: hammr.v1.Explanation.Stage.usage:type_name -> hammr.v1.Explanation.Usage
-	8,  // 68: hammr.v1.Explanation.Stage.waits:type_name -> hammr.v1.WaitTime
-	70, // 69: hammr.v1.Explanation.Usage.machines:type_name -> hammr.v1.Explanation.Machine
-	72, // 70: hammr.v1.Explanation.Task.candidates:type_name -> hammr.v1.Explanation.Candidate
-	71, // 71: hammr.v1.Explanation.Task.attempts:type_name -> hammr.v1.Explanation.Attempt
-	19, // 72: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	21, // 73: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	23, // 74: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	24, // 75: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	29, // 76: hammr.v1.Jobmaster.Read:input_type -> hammr.v1.ReadRequest
-	31, // 77: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
-	27, // 78: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	15, // 79: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	33, // 80: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	35, // 81: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	20, // 82: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	22, // 83: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	12, // 84: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	25, // 85: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	30, // 86: hammr.v1.Jobmaster.Read:output_type -> hammr.v1.ReadResponse
-	32, // 87: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
-	28, // 88: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	14, // 89: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	34, // 90: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	36, // 91: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	82, // [82:92] is the sub-list for method output_type
-	72, // [72:82] is the sub-list for method input_type
-	72, // [72:72] is the sub-list for extension type_name
-	72, // [72:72] is the sub-list for extension extendee
-	0,  // [0:72] is the sub-list for field type_name
+	66, // 50: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
+	67, // 51: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	68, // 52: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,  // 53: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	77, // 54: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	78, // 55: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	73, // 56: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	79, // 57: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	62, // 58: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	80, // 59: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	79, // 60: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	15, // 61: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	19, // 62: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	21, // 63: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	23, // 64: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	24, // 65: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	28, // 66: hammr.v1.Jobmaster.Read:input_type -> hammr.v1.ReadRequest
+	30, // 67: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
+	26, // 68: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	15, // 69: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	32, // 70: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	34, // 71: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	20, // 72: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	22, // 73: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	12, // 74: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	25, // 75: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	29, // 76: hammr.v1.Jobmaster.Read:output_type -> hammr.v1.ReadResponse
+	31, // 77: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
+	27, // 78: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	14, // 79: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	33, // 80: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	35, // 81: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	72, // [72:82] is the sub-list for method output_type
+	62, // [62:72] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_internal_rpc_wire_hammr_proto_init() }
@@ -6506,7 +5541,7 @@ func file_internal_rpc_wire_hammr_proto_init() {
 		(*Report_PreemptionDeclined)(nil),
 		(*Report_Batch_)(nil),
 	}
-	file_internal_rpc_wire_hammr_proto_msgTypes[29].OneofWrappers = []any{
+	file_internal_rpc_wire_hammr_proto_msgTypes[28].OneofWrappers = []any{
 		(*InjectRequest_SlowDisk)(nil),
 		(*InjectRequest_IoErrors)(nil),
 		(*InjectRequest_ClockJump)(nil),
@@ -6519,7 +5554,7 @@ func file_internal_rpc_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_rpc_wire_hammr_proto_rawDesc), len(file_internal_rpc_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   73,
+			NumMessages:   65,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

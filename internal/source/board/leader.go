@@ -28,8 +28,7 @@ func OfLeader(m *jobmaster.Master) docs.Table {
 	serveOf(t, docs.Status, func(ctx context.Context, q docs.JobID) (*wire.JobStatus, error) { return m.Job(ctx, q.Job, true) })
 	serveOf(t, docs.Progress, func(ctx context.Context, q docs.JobID) (*wire.JobStatus, error) { return m.Job(ctx, q.Job, false) })
 	serveOf(t, docs.Explanation, func(ctx context.Context, q docs.TaskID) (apidoc.Explanation, error) {
-		explanation, err := m.Explain(ctx, q.Job, q.Task)
-		return apidoc.Of(explanation, err, apidoc.ExplanationOf)
+		return m.Explain(ctx, q.Job, q.Task)
 	})
 	serveOf(t, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) { return m.Tasknodes(ctx) })
 	serveOf(t, docs.Node, func(ctx context.Context, q docs.NodeID) (apidoc.Tasknode, error) { return m.Tasknode(ctx, q.Node) })

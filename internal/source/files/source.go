@@ -69,14 +69,16 @@ func New(cfg Config) *Source {
 	serve(s, docs.Columns, func(d *derived) (*apidoc.TaskColumns, error) { return d.columns(), nil })
 	serve(s, docs.Configuration, func(d *derived) (map[string]string, error) { return d.history.Status.Properties, nil })
 	serve(s, docs.Status, func(d *derived) (*wire.JobStatus, error) { return d.history.Status, nil })
-	serve(s, docs.TypeCounters, (*derived).typeCounters)
+	serve(s, docs.TypeCounters, func(d *derived) (map[string]counter.Values, error) { return d.history.CountersByType(), nil })
 	docs.Serve(t, docs.Tasks, func(ctx context.Context, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
 		return of(ctx, s, q.Job, func(d *derived) (docs.TaskPage, error) { return docs.SelectTasks(d.columns(), q) })
 	})
 	serveTask(s, docs.Task, (*derived).task)
 	serveTask(s, docs.TaskCounters, (*derived).taskCounters)
 	serveTask(s, docs.Events, func(d *derived, task string) (apidoc.Events, error) { return d.history.EventLog().OfTask(task), nil })
-	serveTask(s, docs.Explanation, (*derived).explain)
+	serveTask(s, docs.Explanation, func(d *derived, task string) (apidoc.Explanation, error) {
+		return jobmaster.ExplainFinished(d.history.Status, task)
+	})
 
 	// There is no cluster.
 	docs.Serve(t, docs.Masters, fixed(s, apidoc.Masters{Masters: []apidoc.Master{}}))
@@ -196,10 +198,6 @@ func (s *Source) audit(ctx context.Context, q docs.AuditQuery) (a docs.Answer[ap
 	})
 }
 
-func (d *derived) typeCounters() (map[string]counter.Values, error) {
-	return d.history.CountersByType(), nil
-}
-
 func (d *derived) task(id string) (report.Task, error) {
 	i, err := d.history.Index(id)
 	if err != nil {
@@ -214,14 +212,6 @@ func (d *derived) taskCounters(id string) (counter.Values, error) {
 		return nil, err
 	}
 	return d.history.CountersOf(i), nil
-}
-
-func (d *derived) explain(task string) (apidoc.Explanation, error) {
-	e, err := jobmaster.ExplainFinished(d.history.Status, task)
-	if err != nil {
-		return apidoc.Explanation{}, err
-	}
-	return apidoc.ExplanationOf(e), nil
 }
 
 // Log implements docs.Source: histories have no logs.
