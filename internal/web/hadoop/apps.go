@@ -13,20 +13,11 @@ import (
 )
 
 // apps answers with the applications that the parameters select.
-func apps(c *Call) (*document, error) {
-	keep, q, err := c.appFilter()
-	if err != nil {
-		return nil, err
-	}
-	limit, err := c.limit()
-	if err != nil {
-		return nil, err
-	}
+func apps(c *Call) *document {
+	keep, q := c.appFilter()
+	limit := c.limit()
 	var rows []object
-	for j, err := range c.jobs(q) {
-		if err != nil {
-			return nil, err
-		}
+	for j := range c.jobs(q) {
 		if len(rows) < limit && keep(&j) {
 			rows = append(rows, c.app(&j, 0))
 		}
@@ -34,24 +25,16 @@ func apps(c *Call) (*document, error) {
 			break
 		}
 	}
-	return &document{root: "apps", body: object{{"app", rows}}}, nil
+	return &document{root: "apps", body: object{{"app", rows}}}
 }
 
 // appFilter returns which jobs the parameters select.
-func (c *Call) appFilter() (keep func(*apidoc.Job) bool, q docs.JobQuery, err error) {
-	states, err := c.choices("states", "application-state", appStates)
-	if err != nil {
-		return nil, q, err
-	}
-	if one, err := c.choices("state", "application-state", appStates); err != nil {
-		return nil, q, err
-	} else if len(one) > 0 {
+func (c *Call) appFilter() (keep func(*apidoc.Job) bool, q docs.JobQuery) {
+	states := c.choices("states", "application-state", appStates)
+	if one := c.choices("state", "application-state", appStates); len(one) > 0 {
 		states = one
 	}
-	inTime, err := c.times()
-	if err != nil {
-		return nil, q, err
-	}
+	inTime := c.times()
 	q = docs.JobQuery{States: jobsIn(states), User: c.param("user"), Text: c.param("name")}
 	types, tags, queue, final := c.listParam("applicationTypes"), c.listParam("applicationTags"), c.param("queue"), c.param("finalStatus")
 	return func(j *apidoc.Job) bool {
@@ -66,7 +49,7 @@ func (c *Call) appFilter() (keep func(*apidoc.Job) bool, q docs.JobQuery, err er
 			return true
 		}
 		return false
-	}, q, nil
+	}, q
 }
 
 // app describes a job as an application. slotMillis is the time for which it has used slots.
@@ -103,36 +86,24 @@ func (c *Call) app(j *apidoc.Job, slotMillis int64) object {
 
 // row returns the job of the request as lists have it. Lists do not have jobs whose histories only
 // are kept.
-func (c *Call) row() (*apidoc.Job, error) {
-	for j, err := range c.jobs(docs.JobQuery{Text: c.Object.ID}) {
-		if err != nil {
-			return nil, err
-		}
+func (c *Call) row() *apidoc.Job {
+	for j := range c.jobs(docs.JobQuery{Text: c.Object.ID}) {
 		if j.JobID == c.Object.ID {
-			return &j, nil
+			return &j
 		}
 	}
-	r, err := read(c, docs.Job, docs.JobID{Job: c.Object.ID})
+	r, err := docs.Job.Read(c.ctx, c.Source, docs.JobID{Job: c.Object.ID})
 	if errors.Is(err, docs.ErrUnknown) {
 		err = notFound("app with id: %s not found", appOf(c.Object.ID))
 	}
-	if err != nil {
-		return nil, err
-	}
-	j := rowOf(&r)
-	return &j, nil
+	c.fail(err)
+	j := rowOf(&r.Value)
+	return &j
 }
 
-func oneApp(c *Call) (*document, error) {
-	j, err := c.row()
-	if err != nil {
-		return nil, err
-	}
-	r, err := read(c, docs.Job, docs.JobID{Job: c.Object.ID})
-	if err != nil {
-		return nil, err
-	}
-	return &document{root: "app", body: c.app(j, r.Counters.Get(counter.SlotMillisMaps)+r.Counters.Get(counter.SlotMillisReduces))}, nil
+func oneApp(c *Call, j *apidoc.Job) *document {
+	r := read(c, docs.Job, docs.JobID{Job: c.Object.ID})
+	return &document{root: "app", body: c.app(j, r.Counters.Get(counter.SlotMillisMaps)+r.Counters.Get(counter.SlotMillisReduces))}
 }
 
 func appAttempts(c *Call, j *apidoc.Job) *document {
@@ -145,23 +116,17 @@ func appAttempts(c *Call, j *apidoc.Job) *document {
 }
 
 // appStatistics counts the applications in each state, of the type MAPREDUCE or of any.
-func appStatistics(c *Call) (*document, error) {
-	states, err := c.choices("states", "application-state", appStates)
-	if err != nil {
-		return nil, err
-	}
+func appStatistics(c *Call) *document {
+	states := c.choices("states", "application-state", appStates)
 	types := c.listParam("applicationTypes")
 	if len(types) > 1 {
-		return nil, badRequest("java.lang.Exception: # of applicationTypes = %d, we temporarily support at most one applicationType", len(types))
+		c.fail(badRequest("java.lang.Exception: # of applicationTypes = %d, we temporarily support at most one applicationType", len(types)))
 	}
 	kind := "*"
 	if len(types) == 1 {
 		kind = strings.ToLower(types[0])
 	}
-	counts, err := c.states()
-	if err != nil {
-		return nil, err
-	}
+	counts := c.states()
 	if len(states) == 0 {
 		states = appStates
 	}
@@ -175,7 +140,7 @@ func appStatistics(c *Call) (*document, error) {
 		}
 		items = append(items, object{{"state", s}, {"type", kind}, {"count", n}})
 	}
-	return &document{root: "appStatInfo", body: object{{"statItem", items}}}, nil
+	return &document{root: "appStatInfo", body: object{{"statItem", items}}}
 }
 
 func stateDocument(_ *Call, j *apidoc.Job) *document {
@@ -192,45 +157,40 @@ func priorityDocument(name string) *document {
 }
 
 // putState kills an application. The status is 202 until it is over. To kill it again does nothing.
-func putState(c *Call) (*document, error) {
-	if !slices.Contains(appStates, c.Value) {
-		return nil, badRequest("java.lang.Exception: Invalid application-state %s specified. It should be one of [%s]", c.Value, strings.Join(appStates, ", "))
+func putState(c *Call) *document {
+	switch {
+	case !slices.Contains(appStates, c.Value):
+		c.fail(badRequest("java.lang.Exception: Invalid application-state %s specified. It should be one of [%s]", c.Value, strings.Join(appStates, ", ")))
+	case c.Value != "KILLED":
+		c.fail(badRequest("java.lang.Exception: Only 'KILLED' is allowed as a target state."))
 	}
-	if c.Value != "KILLED" {
-		return nil, badRequest("java.lang.Exception: Only 'KILLED' is allowed as a target state.")
-	}
-	j, err := c.row()
-	if err == nil && !isOver(j.State) {
-		err = c.change("kill", "")
-		if errors.Is(err, docs.ErrRefused) { // it has just ended
-			err = nil
+	j := c.row()
+	if c.err == nil && !isOver(j.State) {
+		if err := c.change("kill", ""); !errors.Is(err, docs.ErrRefused) { // it has just ended
+			c.fail(err)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	changed, err := c.row()
-	if err != nil {
-		return nil, err
-	}
-	d := stateDocument(c, changed)
+	d := stateDocument(c, c.row())
 	if !isOver(j.State) {
 		d.status = http.StatusAccepted
 	}
-	return d, nil
+	return d
 }
 
 // putQueue answers with the new queue. A follower may apply the change later.
-func putQueue(c *Call) (*document, error) {
+func putQueue(c *Call) *document {
 	pool := poolOf(c.Value)
-	return queueDocument(pool), c.change("move", pool)
+	c.fail(c.change("move", pool))
+	return queueDocument(pool)
 }
 
-func putPriority(c *Call) (*document, error) {
+func putPriority(c *Call) *document {
 	number, err := strconv.Atoi(c.Value)
 	name, known := priorityNamed(min(number, priorities["VERY_HIGH"]))
 	if err != nil || !known {
-		return nil, badRequest("java.lang.Exception: priority %s: expected a number from 0 to 5", c.Value)
+		c.fail(badRequest("java.lang.Exception: priority %s: expected a number from 0 to 5", c.Value))
+		return nil
 	}
-	return priorityDocument(name), c.change("priority", name)
+	c.fail(c.change("priority", name))
+	return priorityDocument(name)
 }

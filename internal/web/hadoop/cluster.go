@@ -39,7 +39,7 @@ func haState(leader, self string) string {
 }
 
 // mastersOf returns the masters.
-func mastersOf(c *Call) (apidoc.Masters, error) { return read(c, docs.Masters, docs.No{}) }
+func mastersOf(c *Call) apidoc.Masters { return read(c, docs.Masters, docs.No{}) }
 
 func clusterInfo(c *Call, m apidoc.Masters) *document {
 	created, _ := strconv.ParseInt(m.Cluster, 10, 64) // the id is the time of the creation
@@ -90,19 +90,8 @@ func slotSumsOf(nodes []apidoc.Tasknode) (r slotSums) {
 	return r
 }
 
-func clusterMetrics(c *Call) (*document, error) {
-	nodes, err := read(c, docs.Nodes, docs.No{})
-	if err != nil {
-		return nil, err
-	}
-	pools, err := read(c, docs.Pools, docs.No{})
-	if err != nil {
-		return nil, err
-	}
-	states, err := c.states()
-	if err != nil {
-		return nil, err
-	}
+func clusterMetrics(c *Call) *document {
+	nodes, pools, states := read(c, docs.Nodes, docs.No{}), read(c, docs.Pools, docs.No{}), c.states()
 	r, waiting, submitted := slotSumsOf(nodes), int32(0), 0
 	for _, p := range pools {
 		waiting += p.Waiting.Map + p.Waiting.Reduce
@@ -127,14 +116,11 @@ func clusterMetrics(c *Call) (*document, error) {
 		{"decommissionedNodes", r.states["DECOMMISSIONED"]}, {"rebootedNodes", 0}, {"activeNodes", r.states["RUNNING"]}, {"shutdownNodes", 0},
 		{"containerAssignedPerSecond", 0}, {"totalAllocatedContainersAcrossPartition", r.used}, {"crossPartitionMetricsAvailable", false},
 		{"rmEventQueueSize", 0}, {"schedulerEventQueueSize", 0},
-	}}, nil
+	}}
 }
 
-func nodes(c *Call) (*document, error) {
-	all, err := read(c, docs.Nodes, docs.No{})
-	if err != nil {
-		return nil, err
-	}
+func nodes(c *Call) *document {
+	all := read(c, docs.Nodes, docs.No{})
 	states := c.listParam("states")
 	var rows []object
 	for i := range all {
@@ -142,21 +128,19 @@ func nodes(c *Call) (*document, error) {
 			rows = append(rows, node(n))
 		}
 	}
-	return &document{root: "nodes", body: object{{"node", rows}}}, nil
+	return &document{root: "nodes", body: object{{"node", rows}}}
 }
 
-func oneNode(c *Call) (*document, error) {
-	all, err := read(c, docs.Nodes, docs.No{})
-	if err != nil {
-		return nil, err
-	}
+func oneNode(c *Call) *document {
+	all := read(c, docs.Nodes, docs.No{})
 	name := c.r.PathValue("node")
 	for i := range all {
 		if n := &all[i]; n.Address == name || n.Name == name {
-			return &document{root: "node", body: node(n)}, nil
+			return &document{root: "node", body: node(n)}
 		}
 	}
-	return nil, notFound("nodeId, %s, is not found", name)
+	c.fail(notFound("nodeId, %s, is not found", name))
+	return nil
 }
 
 // nodeID returns the id of a tasknode: its address, or its name if it has none.

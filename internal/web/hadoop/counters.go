@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
@@ -35,23 +36,19 @@ func groups(v counter.Values, describe func(id counter.ID, name string) object) 
 // jobCounters answers with the counters of a job. Running attempts count as they last reported. The
 // total of what tasks count is the sum of its columns, although the job may have changed between the two
 // questions.
-func jobCounters(c *Call) (*document, error) {
-	r, err := ofJob(c, docs.Job)
-	if err != nil {
-		return nil, err
+func jobCounters(c *Call, r report.Report) *document {
+	types, err := docs.TypeCounters.Read(c.ctx, c.Source, docs.JobID{Job: r.JobID})
+	if !errors.Is(err, docs.ErrUnknown) {
+		c.fail(err)
 	}
-	types, err := read(c, docs.TypeCounters, docs.JobID{Job: r.JobID})
-	if err != nil && !errors.Is(err, docs.ErrUnknown) {
-		return nil, err
-	}
-	maps, reduces := types["MAP"], types["REDUCE"]
+	maps, reduces := types.Value["MAP"], types.Value["REDUCE"]
 	return &document{root: "jobCounters", body: object{{"id", r.JobID}, {"counterGroup", groups(r.Counters, func(id counter.ID, name string) object {
 		total := r.Counters.Get(id)
 		if kinds := maps.Get(id) + reduces.Get(id); kinds > 0 {
 			total = kinds
 		}
 		return object{{"name", name}, {"totalCounterValue", total}, {"mapCounterValue", maps.Get(id)}, {"reduceCounterValue", reduces.Get(id)}}
-	})}}}, nil
+	})}}}
 }
 
 // countsOf describes the counters of one finished task.

@@ -4,28 +4,27 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/access"
 )
 
-// of makes the function of an endpoint that reads one thing and describes it.
-func of[T any](read func(*Call) (T, error), describe func(*Call, T) *document) func(*Call) (*document, error) {
-	return func(c *Call) (*document, error) {
-		value, err := read(c)
-		if err != nil {
-			return nil, err
+// of makes the function of an endpoint that reads one thing and describes it, unless it cannot be read.
+func of[T any](read func(*Call) T, describe func(*Call, T) *document) func(*Call) *document {
+	return func(c *Call) *document {
+		value := read(c)
+		if c.err != nil {
+			return nil
 		}
-		return describe(c, value), nil
+		return describe(c, value)
 	}
 }
 
 // Endpoints returns the table of all paths.
 func Endpoints() []*Endpoint {
-	get := func(path, object, doc string, serve func(*Call) (*document, error)) *Endpoint {
+	get := func(path, object, doc string, serve func(*Call) *document) *Endpoint {
 		return &Endpoint{Method: http.MethodGet, Path: path, Verb: access.View, Object: object, Doc: doc, serve: serve}
 	}
-	put := func(path, key, call, doc string, serve func(*Call) (*document, error)) *Endpoint {
+	put := func(path, key, call, doc string, serve func(*Call) *document) *Endpoint {
 		return &Endpoint{Method: http.MethodPut, Path: path, Verb: access.ChangeJob, Object: "job", Call: call, Doc: doc, key: key, serve: serve}
 	}
 	const cluster, app = "/ws/v1/cluster", "/ws/v1/cluster/apps/{app}"
@@ -36,7 +35,7 @@ func Endpoints() []*Endpoint {
 		get(cluster+"/scheduler", "pool", "The scheduler and its queues.", scheduler),
 		get(cluster+"/apps", "job", "Applications.", apps),
 		get(cluster+"/appstatistics", "job", "Numbers of applications by state.", appStatistics),
-		get(app, "job", "An application.", oneApp),
+		get(app, "job", "An application.", of((*Call).row, oneApp)),
 		get(app+"/appattempts", "job", "Attempts of an application: one.", of((*Call).row, appAttempts)),
 		get(app+"/state", "job", "State of an application.", of((*Call).row, stateDocument)),
 		get(app+"/queue", "job", "Queue of an application.", of((*Call).row, func(_ *Call, j *apidoc.Job) *document { return queueDocument(j.Queue) })),
@@ -62,20 +61,20 @@ func Endpoints() []*Endpoint {
 		get("/jobhistory/job/{job}", "job", "Leads to a job.", toJob),
 		get("/proxy/{app}", "job", "Leads to a job.", toJob),
 		get("/proxy/{app}/{$}", "job", "Leads to a job.", toJob),
-		get("/isActive", "master", "200 if the master leads, else 405.", isActive),
+		get("/isActive", "master", "200 if the master leads, else 405.", of(mastersOf, isActive)),
 	}
 	for _, root := range []string{"/proxy/{app}/ws/v1/mapreduce", "/ws/v1/mapreduce", "/ws/v1/history/mapreduce"} {
 		job, task, attempt := root+"/jobs/{job}", root+"/jobs/{job}/tasks/{task}", root+"/jobs/{job}/tasks/{task}/attempts/{attempt}"
 		all = append(all,
 			get(job, "job", "A job.", of((*Call).job, oneJob)),
 			get(job+"/jobattempts", "job", "Attempts at a job: one.", of(reportOf, jobAttempts)),
-			get(job+"/counters", "job", "Counters of a job.", jobCounters),
+			get(job+"/counters", "job", "Counters of a job.", of(reportOf, jobCounters)),
 			get(job+"/conf", "job", "Configuration of a job, as it was set.", of((*Call).job, jobConf)),
 			get(job+"/tasks", "job", "Tasks of a job.", tasks),
 			get(task, "job", "A task.", of((*Call).taskOf, oneTask)),
 			get(task+"/counters", "job", "Counters of a task.", of((*Call).taskOf, taskCounters)),
-			get(task+"/attempts", "job", "Attempts at a task.", attempts),
-			get(attempt, "job", "An attempt.", oneAttempt),
+			get(task+"/attempts", "job", "Attempts at a task.", of((*Call).taskOf, attempts)),
+			get(attempt, "job", "An attempt.", of((*Call).attemptOf, oneAttempt)),
 			get(attempt+"/counters", "job", "Counters of an attempt.", of((*Call).attemptOf, attemptCounters)),
 			get(attempt+"/state", "job", "State of an attempt.", of((*Call).attemptOf, attemptStateDocument)),
 		)
@@ -86,25 +85,22 @@ func Endpoints() []*Endpoint {
 // isHistory reports whether the request is to the history server.
 func (c *Call) isHistory() bool { return strings.HasPrefix(c.r.URL.Path, "/ws/v1/history") }
 
-func redirect(to string) func(*Call) (*document, error) {
-	return func(*Call) (*document, error) { return &document{to: to}, nil }
+func redirect(to string) func(*Call) *document {
+	return func(*Call) *document { return &document{to: to} }
 }
 
-func toJob(c *Call) (*document, error) { return &document{to: "/jobs/" + c.Object.ID}, nil }
+func toJob(c *Call) *document { return &document{to: "/jobs/" + c.Object.ID} }
 
-func noSubmit(*Call) (*document, error) {
-	return nil, &failure{http.StatusNotImplemented, "java.lang.UnsupportedOperationException",
-		"applications are not submitted here: jobs are Go programs, submitted with 'hammr submit'"}
+func noSubmit(c *Call) *document {
+	c.fail(&failure{http.StatusNotImplemented, "java.lang.UnsupportedOperationException",
+		"applications are not submitted here: jobs are Go programs, submitted with 'hammr submit'"})
+	return nil
 }
 
 // isActive answers load balancers of Hadoop, which send readers to the active ResourceManager.
-func isActive(c *Call) (*document, error) {
-	m, err := read(c, docs.Masters, docs.No{})
-	if err != nil {
-		return nil, err
-	}
+func isActive(c *Call, m apidoc.Masters) *document {
 	if haState(m.Leader, c.Self) != "ACTIVE" {
-		return nil, &failure{http.StatusMethodNotAllowed, "org.apache.hadoop.ipc.StandbyException", "this master does not lead; master " + m.Leader + " does"}
+		c.fail(&failure{http.StatusMethodNotAllowed, "org.apache.hadoop.ipc.StandbyException", "this master does not lead; master " + m.Leader + " does"})
 	}
-	return &document{body: object{}}, nil
+	return &document{body: object{}}
 }

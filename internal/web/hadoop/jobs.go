@@ -22,26 +22,26 @@ type job struct {
 
 // ofJob returns a document of the job of a request. The id of the job in a path below /proxy
 // must be that of the application.
-func ofJob[A any](c *Call, d docs.Document[docs.JobID, A]) (value A, err error) {
+func ofJob[A any](c *Call, d docs.Document[docs.JobID, A]) A {
+	a, err := d.Read(c.ctx, c.Source, docs.JobID{Job: c.Object.ID})
 	app := c.r.PathValue("app")
 	if id, wrong := jobOfApp(app); app != "" && (wrong != nil || id != c.Object.ID) {
 		err = docs.ErrUnknown
-	} else {
-		value, err = read(c, d, docs.JobID{Job: c.Object.ID})
 	}
 	if errors.Is(err, docs.ErrUnknown) {
 		err = notFound("job, %s, is not found", c.Object.ID)
 	}
-	return value, err
+	c.fail(err)
+	return a.Value
 }
 
 // reportOf returns the job of a request without its tasks.
-func reportOf(c *Call) (report.Report, error) { return ofJob(c, docs.Job) }
+func reportOf(c *Call) report.Report { return ofJob(c, docs.Job) }
 
 // job returns the job of a request, with its tasks.
-func (c *Call) job() (*job, error) {
-	s, err := ofJob(c, docs.Status)
-	return &job{s, s.GetState().Final()}, err
+func (c *Call) job() *job {
+	s := ofJob(c, docs.Status)
+	return &job{s, s.GetState().Final()}
 }
 
 func masterInfo(c *Call, j *apidoc.Job) *document {
@@ -59,20 +59,17 @@ func jobOfMaster(c *Call, j *job) *document {
 }
 
 // runningJobs answers with the jobs of all application masters that would run now.
-func runningJobs(c *Call) (*document, error) {
+func runningJobs(c *Call) *document {
 	var rows []object
-	for row, err := range c.jobs(docs.JobQuery{States: []string{"PREP", "RUNNING"}}) {
-		if err != nil {
-			return nil, err
-		}
+	for row := range c.jobs(docs.JobQuery{States: []string{"PREP", "RUNNING"}}) {
 		c.Object.ID = row.JobID
-		j, err := c.job()
-		if err != nil {
-			return nil, err
+		j := c.job()
+		if c.err != nil {
+			break
 		}
 		rows = append(rows, c.masterJob(j))
 	}
-	return &document{root: "jobs", body: object{{"job", rows}}}, nil
+	return &document{root: "jobs", body: object{{"job", rows}}}
 }
 
 func oneJob(c *Call, j *job) *document {
@@ -165,27 +162,18 @@ func historyRow(j *apidoc.Job) object {
 }
 
 // finishedJobs answers with the jobs that are over and that the parameters select.
-func finishedJobs(c *Call) (*document, error) {
-	limit, err := c.limit()
-	if err != nil {
-		return nil, err
-	}
-	inTime, err := c.times()
-	if err != nil {
-		return nil, err
-	}
+func finishedJobs(c *Call) *document {
+	limit, inTime := c.limit(), c.times()
 	states := apidoc.JobStates[apidoc.FirstFinalState:]
 	if state := c.param("state"); state != "" {
 		if !slices.Contains(jobStates, state) {
-			return nil, &failure{400, "java.lang.IllegalArgumentException", "No enum constant org.apache.hadoop.mapreduce.v2.api.records.JobState." + state}
+			c.fail(&failure{400, "java.lang.IllegalArgumentException", "No enum constant org.apache.hadoop.mapreduce.v2.api.records.JobState." + state})
 		}
 		states = slices.DeleteFunc(slices.Clone(states), func(s string) bool { return s != state })
 	}
 	var rows []object
-	for j, err := range c.jobs(docs.JobQuery{States: states, User: c.param("user")}) {
+	for j := range c.jobs(docs.JobQuery{States: states, User: c.param("user")}) {
 		switch {
-		case err != nil:
-			return nil, err
 		case !slices.Contains(states, j.State), c.param("queue") != "" && poolOf(c.param("queue")) != j.Queue:
 		case !inTime(j.StartTime, j.FinishTime):
 		default:
@@ -195,7 +183,7 @@ func finishedJobs(c *Call) (*document, error) {
 			break
 		}
 	}
-	return &document{root: "jobs", body: object{{"job", rows}}}, nil
+	return &document{root: "jobs", body: object{{"job", rows}}}
 }
 
 // jobAttempts answers with the one attempt at a job: a job survives the end of a master.

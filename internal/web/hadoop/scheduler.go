@@ -9,27 +9,15 @@ import (
 
 // scheduler answers with the pools, in the shape that the configuration names. Clients look for
 // one: those that want shares in per cent read that of the capacity scheduler only.
-func scheduler(c *Call) (*document, error) {
-	pools, err := read(c, docs.Pools, docs.No{})
-	if err != nil {
-		return nil, err
-	}
-	all, err := read(c, docs.Nodes, docs.No{})
-	if err != nil {
-		return nil, err
-	}
+func scheduler(c *Call) *document {
+	pools, r := read(c, docs.Pools, docs.No{}), slotSumsOf(read(c, docs.Nodes, docs.No{}))
 	shape := c.Scheduler
 	if shape == "" {
-		policy, err := read(c, docs.Policy, docs.No{})
-		if err != nil {
-			return nil, err
-		}
 		shape = "fair"
-		if policy.Policy == "fifo" {
+		if read(c, docs.Policy, docs.No{}).Policy == "fifo" {
 			shape = "fifo"
 		}
 	}
-	r := slotSumsOf(all)
 	info := fairScheduler(pools, r)
 	switch shape {
 	case "capacity":
@@ -37,7 +25,7 @@ func scheduler(c *Call) (*document, error) {
 	case "fifo":
 		info = fifoScheduler(r)
 	}
-	return &document{root: "scheduler", body: object{{"schedulerInfo", info}}}, nil
+	return &document{root: "scheduler", body: object{{"schedulerInfo", info}}}
 }
 
 func fifoScheduler(r slotSums) object {

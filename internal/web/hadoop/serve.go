@@ -1,6 +1,7 @@
 package hadoop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,26 +34,26 @@ type Config struct {
 	Now func() time.Time
 }
 
-// read returns the answer of a document. One that is not fresh counts as others: Hadoop's API has no field for
-// that.
-func read[Q, A any](c *Call, d docs.Document[Q, A], q Q) (A, error) {
+// read returns the answer of a document, the zero value after an error, which is then the answer to the request. One
+// that is not fresh counts as others: Hadoop's API has no field for that.
+func read[Q, A any](c *Call, d docs.Document[Q, A], q Q) A {
 	a, err := d.Read(c.ctx, c.Source, q)
-	return a.Value, err
+	c.fail(err)
+	return a.Value
 }
 
-// jobs yields the jobs that masters list and that match, the latest first. An error is the last. It pages
+// fail makes an error the answer to the request, unless there is one already. It does nothing for nil.
+func (c *Call) fail(err error) { c.err = cmp.Or(c.err, err) }
+
+// jobs yields the jobs that masters list and that match, the latest first, until there is an error. It pages
 // through the list, so that the part of it that a client reads is read.
-func (c *Call) jobs(q docs.JobQuery) iter.Seq2[apidoc.Job, error] {
-	return func(yield func(apidoc.Job, error) bool) {
+func (c *Call) jobs(q docs.JobQuery) iter.Seq[apidoc.Job] {
+	return func(yield func(apidoc.Job) bool) {
 		q.Limit = docs.MaxLimit
-		for {
-			page, err := read(c, docs.Jobs, q)
-			if err != nil {
-				yield(apidoc.Job{}, err)
-				return
-			}
+		for c.err == nil {
+			page := read(c, docs.Jobs, q)
 			for _, j := range page.Jobs {
-				if !yield(j, nil) {
+				if !yield(j) {
 					return
 				}
 			}
@@ -64,9 +65,8 @@ func (c *Call) jobs(q docs.JobQuery) iter.Seq2[apidoc.Job, error] {
 }
 
 // states counts the jobs that masters list, by state of docs.ShownJobStates.
-func (c *Call) states() (map[string]int, error) {
-	page, err := read(c, docs.Jobs, docs.JobQuery{Page: docs.Page{Limit: 1}})
-	return page.States, err
+func (c *Call) states() map[string]int {
+	return read(c, docs.Jobs, docs.JobQuery{Page: docs.Page{Limit: 1}}).States
 }
 
 // change does one of kill, move and priority to the job of the request.
@@ -95,8 +95,8 @@ type Endpoint struct {
 	Call   string      // of a change: its name in the audit log
 	Doc    string      // one sentence
 
-	key   string // of a change: the name of the value in the body
-	serve func(c *Call) (*document, error)
+	key   string                  // of a change: the name of the value in the body
+	serve func(c *Call) *document // nil, or of no use, after Call.fail
 }
 
 // Call is one request to an endpoint.
@@ -112,6 +112,7 @@ type Call struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	now      int64 // ms since the epoch
+	err      error // the answer, instead of a document
 }
 
 // Open reads a request to the endpoint. Parameters that an endpoint does not have are ignored, as
@@ -136,9 +137,9 @@ func (e *Endpoint) Open(ctx context.Context, cfg *Config, w http.ResponseWriter,
 
 // Serve answers the request. The caller of Serve has authorized the user.
 func (c *Call) Serve() error {
-	d, err := c.endpoint.serve(c)
-	if err != nil {
-		return err
+	d := c.endpoint.serve(c)
+	if c.err != nil {
+		return c.err
 	}
 	return d.send(c.w, c.r)
 }
@@ -202,34 +203,34 @@ func (c *Call) listParam(name string) (values []string) {
 }
 
 // choices returns the values of a parameter in capitals, each of which must be one of some.
-func (c *Call) choices(name, what string, of []string) ([]string, error) {
+func (c *Call) choices(name, what string, of []string) []string {
 	values := c.listParam(name)
 	for i, v := range values {
 		if values[i] = strings.ToUpper(v); !slices.Contains(of, values[i]) {
-			return nil, badRequest("java.lang.Exception: Invalid %s %s specified. It should be one of [%s]", what, v, strings.Join(of, ", "))
+			c.fail(badRequest("java.lang.Exception: Invalid %s %s specified. It should be one of [%s]", what, v, strings.Join(of, ", ")))
 		}
 	}
-	return values, nil
+	return values
 }
 
 // limit returns the parameter limit; without it, there is none.
-func (c *Call) limit() (int, error) {
+func (c *Call) limit() int {
 	text := c.param("limit")
 	if text == "" {
-		return 1 << 30, nil
+		return 1 << 30
 	}
 	n, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
-		return 0, badRequest("java.lang.Exception: limit value must be a number!")
+		c.fail(badRequest("java.lang.Exception: limit value must be a number!"))
 	case n <= 0:
-		return 0, badRequest("java.lang.Exception: limit value must be greater then 0")
+		c.fail(badRequest("java.lang.Exception: limit value must be greater then 0"))
 	}
-	return n, nil
+	return n
 }
 
 // period returns a range of times, both ends included, of the parameters NAMEBegin and NAMEEnd.
-func (c *Call) period(name string) (begin, end int64, err error) {
+func (c *Call) period(name string) (begin, end int64) {
 	begin, end = 0, 1<<62
 	for _, p := range []struct {
 		name string
@@ -239,32 +240,27 @@ func (c *Call) period(name string) (begin, end int64, err error) {
 		if text == "" {
 			continue
 		}
+		var err error
 		if *p.to, err = strconv.ParseInt(text, 10, 64); err != nil {
-			return 0, 0, badRequest("java.lang.Exception: Invalid number format: %s", text)
+			c.fail(badRequest("java.lang.Exception: Invalid number format: %s", text))
 		}
 		if *p.to < 0 {
-			return 0, 0, badRequest("java.lang.Exception: %s must be greater than 0", p.name)
+			c.fail(badRequest("java.lang.Exception: %s must be greater than 0", p.name))
 		}
 	}
 	if begin > end {
-		return 0, 0, badRequest("java.lang.Exception: %sEnd must be greater than %sBegin", name, name)
+		c.fail(badRequest("java.lang.Exception: %sEnd must be greater than %sBegin", name, name))
 	}
-	return begin, end, nil
+	return begin, end
 }
 
 // times returns whether a job started and finished in the periods that the parameters select.
-func (c *Call) times() (in func(start, finish int64) bool, err error) {
-	startBegin, startEnd, err := c.period("startedTime")
-	if err != nil {
-		return nil, err
-	}
-	finishBegin, finishEnd, err := c.period("finishedTime")
-	if err != nil {
-		return nil, err
-	}
+func (c *Call) times() (in func(start, finish int64) bool) {
+	startBegin, startEnd := c.period("startedTime")
+	finishBegin, finishEnd := c.period("finishedTime")
 	return func(start, finish int64) bool {
 		return startBegin <= start && start <= startEnd && finishBegin <= finish && finish <= finishEnd
-	}, nil
+	}
 }
 
 // url returns the full address of a path of this server.

@@ -11,16 +11,12 @@ import (
 )
 
 // tasks answers with the tasks of a job, or with its maps or reduces.
-func tasks(c *Call) (*document, error) {
-	l, err := ofJob(c, docs.Statuses)
-	if err != nil {
-		return nil, err
-	}
-	kind := c.param("type")
+func tasks(c *Call) *document {
+	l, kind := ofJob(c, docs.Statuses), c.param("type")
 	if kind != "" && kind != "m" && kind != "r" {
-		return nil, badRequest("java.lang.Exception: tasktype must be either m or r")
+		c.fail(badRequest("java.lang.Exception: tasktype must be either m or r"))
 	}
-	return listOf(c, l, kind), nil
+	return listOf(c, l, kind)
 }
 
 // listOf describes the tasks of a kind: m, r, or both for "".
@@ -110,52 +106,42 @@ type jobTask struct {
 }
 
 // taskOf returns the task of a request.
-func (c *Call) taskOf() (t jobTask, err error) {
+func (c *Call) taskOf() (t jobTask) {
 	id := c.r.PathValue("task")
 	if _, err := cluster.ParseTaskID(id); err != nil {
-		return t, notFound("TaskId string : %s is not properly formed", id)
+		c.fail(notFound("TaskId string : %s is not properly formed", id))
+		return t
 	}
-	if t.job, err = c.job(); err != nil {
-		return t, err
-	}
-	for _, t.TaskStatus = range t.job.Tasks {
+	t.job = c.job()
+	for _, t.TaskStatus = range t.job.GetTasks() {
 		if t.Id == id {
-			return t, nil
+			return t
 		}
 	}
-	return t, notFound("task not found with id %s", id)
+	c.fail(notFound("task not found with id %s", id))
+	return t
 }
 
 func oneTask(c *Call, t jobTask) *document {
 	return &document{root: "task", body: c.task(t.job.over, t.job.FinishTime, t.TaskStatus)}
 }
 
-func attempts(c *Call) (*document, error) {
-	t, err := c.taskOf()
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := c.nodesByName()
-	if err != nil {
-		return nil, err
-	}
+func attempts(c *Call, t jobTask) *document {
+	nodes := c.nodesByName()
 	var rows []object
 	for _, a := range t.Attempts {
 		rows = append(rows, c.attempt(jobAttempt{t, a}, nodes))
 	}
-	return &document{root: "taskAttempts", body: object{{"taskAttempt", rows}}}, nil
+	return &document{root: "taskAttempts", body: object{{"taskAttempt", rows}}}
 }
 
-func (c *Call) nodesByName() (map[string]*apidoc.Tasknode, error) {
-	all, err := read(c, docs.Nodes, docs.No{})
-	if err != nil {
-		return nil, err
-	}
+func (c *Call) nodesByName() map[string]*apidoc.Tasknode {
+	all := read(c, docs.Nodes, docs.No{})
 	byName := make(map[string]*apidoc.Tasknode, len(all))
 	for i := range all {
 		byName[all[i].Name] = &all[i]
 	}
-	return byName, nil
+	return byName
 }
 
 // attempt describes an attempt. The end of the merge is not recorded: it is that of the shuffle.
@@ -205,29 +191,20 @@ type jobAttempt struct {
 }
 
 // attemptOf returns the attempt of a request.
-func (c *Call) attemptOf() (a jobAttempt, err error) {
-	if a.task, err = c.taskOf(); err != nil {
-		return a, err
-	}
+func (c *Call) attemptOf() (a jobAttempt) {
+	a.task = c.taskOf()
 	id := c.r.PathValue("attempt")
-	for _, a.TaskStatus_Attempt = range a.task.Attempts {
+	for _, a.TaskStatus_Attempt = range a.task.GetAttempts() {
 		if a.Id == id {
-			return a, nil
+			return a
 		}
 	}
-	return a, notFound("Error getting info on task attempt id %s", id)
+	c.fail(notFound("Error getting info on task attempt id %s", id))
+	return a
 }
 
-func oneAttempt(c *Call) (*document, error) {
-	a, err := c.attemptOf()
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := c.nodesByName()
-	if err != nil {
-		return nil, err
-	}
-	return &document{root: "taskAttempt", body: c.attempt(a, nodes)}, nil
+func oneAttempt(c *Call, a jobAttempt) *document {
+	return &document{root: "taskAttempt", body: c.attempt(a, c.nodesByName())}
 }
 
 func attemptStateDocument(_ *Call, a jobAttempt) *document {
