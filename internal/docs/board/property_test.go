@@ -65,8 +65,7 @@ func walk(view cluster.View) (c contentsOf) {
 			inSlots := 0
 			for t, a := range s.Attempts() {
 				c.Attempts = append(c.Attempts, Attempt{
-					ID: a.ID, Machine: a.Machine, MovedTo: a.MovedTo, State: a.State, Start: a.StartedAt, End: a.EndedAt, From: a.From,
-					SuspendedAt: a.SuspendedAt, Suspended: a.SuspendedUntilEnd(),
+					ID: a.ID, Machine: a.Machine, State: a.State, Start: a.StartedAt, End: a.EndedAt,
 				})
 				if t.ID != a.ID.Task {
 					panic("attempt of another task")
@@ -86,13 +85,13 @@ func walk(view cluster.View) (c contentsOf) {
 }
 
 func walkTask(j *cluster.Job, t *cluster.Task) Task {
-	row := Task{ID: t.ID, Part: t.Part, State: t.State, Attempts: len(t.Attempts), Winner: -1}
+	row := Task{ID: t.ID, State: t.State, Attempts: len(t.Attempts)}
 	var shown *cluster.Attempt
 	if len(t.Attempts) > 0 {
 		row.Start, shown = t.Attempts[0].StartedAt, t.Attempts[len(t.Attempts)-1]
 	}
 	if w := t.Winner; w != nil {
-		shown, row.Winner, row.End, row.Bytes, row.Records, row.In = w, w.ID.Number, w.EndedAt, t.Output.Bytes, t.Output.Records, j.CounterOf(t, inputRecords)
+		shown, row.End, row.Bytes, row.Records, row.In = w, w.EndedAt, t.Output.Bytes, t.Output.Records, j.CounterOf(t, inputRecords)
 	}
 	if shown != nil {
 		row.Machine = shown.Machine

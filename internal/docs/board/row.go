@@ -44,7 +44,6 @@ type taskRow struct {
 	read     int64  // bytes of its splits that the winner has read
 	last     uint32 // its last attempt: number of a row, counted from 1; 0 for none
 	winner   uint32 // likewise
-	part     uint32 // number in the names of its output files
 	attempts uint16 // its attempts; not above maxAttempts
 	state    uint8  // cluster.TaskState
 }
@@ -58,7 +57,6 @@ type attemptRow struct {
 	suspended   int64  // sum of its suspensions that have ended, ms
 	task        uint32 // number of its task
 	number      uint32 // its number in its id
-	from        uint32 // number, counted from 1, of the attempt from whose checkpoint it resumed; 0 for none
 	prev        uint32 // previous attempt of its task: number of a row, counted from 1; 0 for none
 	machine     uint32 // number of the name of its machine
 	movedTo     uint32 // machine to which its output or checkpoint was moved; that of "" for none

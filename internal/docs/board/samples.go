@@ -18,9 +18,6 @@ type Sample struct {
 	Launches [4]uint32  // attempts started, by place: node, rack, other, any
 }
 
-// Places of Sample.Launches.
-var LaunchPlaces = [4]Place{PlaceNode, PlaceRack, PlaceOther, PlaceAny}
-
 // OtherPools is the name of the series that has the sums of the pools without a series of their own.
 // It is not the name of a pool, which has no parentheses.
 const OtherPools = "(other)"

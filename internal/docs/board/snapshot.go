@@ -112,7 +112,6 @@ func (s *Snapshot) Job(id cluster.JobID) *Job {
 // Task is a task of a Snapshot. Times are ms since the epoch; 0 is "not yet".
 type Task struct {
 	ID       cluster.TaskID
-	Part     int // number in the names of its output files
 	State    cluster.TaskState
 	Start    int64 // of the first attempt
 	End      int64 // of the winner
@@ -122,7 +121,6 @@ type Task struct {
 	Spilled  int64 // records that the winner has spilled
 	Read     int64 // bytes of its splits that the winner has read
 	Attempts int   // number of attempts
-	Winner   int   // number of the winner in its id, -1 if there is none
 
 	Suspended bool // it runs, and all its active attempts are suspended
 
@@ -176,14 +174,11 @@ func (s *Snapshot) find(id cluster.TaskID) (j *Job, stage int, err error) {
 func (s *Snapshot) fill(t *Task, j *Job, stage, n int) {
 	row := s.shown(j, stage, n)
 	t.ID.Job, t.ID.Stage, t.ID.Number = j.ID, j.Stages[stage].Code, n
-	t.Part, t.State = int(row.part), cluster.TaskState(row.state)
+	t.State = cluster.TaskState(row.state)
 	t.Start, t.End, t.Bytes, t.Records = row.start, row.end, row.bytes, row.records
 	t.In, t.Spilled, t.Read = row.in, row.spilled, row.read
-	t.Attempts, t.Winner = int(row.attempts), -1
+	t.Attempts = int(row.attempts)
 	t.Machine, t.Place, t.Duration = s.names[row.attempt.machine], row.attempt.place, row.duration(s.At.UnixMilli())
-	if row.winner != 0 {
-		t.Winner = int(row.attempt.number)
-	}
 	t.Suspended = t.State == cluster.TaskRunning && row.suspended(&j.attempts[stage])
 }
 
@@ -237,15 +232,11 @@ func (t shownTask) duration(now int64) int64 {
 
 // Attempt is an attempt of a Snapshot. Times are ms since the epoch; 0 is "not yet".
 type Attempt struct {
-	ID          cluster.AttemptID
-	Machine     string
-	MovedTo     string // machine to which its output or checkpoint was moved; "" for none
-	State       cluster.AttemptState
-	Start, End  int64
-	From        int // number, counted from 1, of the attempt from whose checkpoint it resumed; 0 for none
-	Place       Place
-	SuspendedAt int64 // when it was suspended last
-	Suspended   int64 // sum of its suspensions that have ended, ms
+	ID         cluster.AttemptID
+	Machine    string
+	State      cluster.AttemptState
+	Start, End int64
+	Place      Place
 }
 
 // Attempts returns the attempts at a task, ascending. The error wraps cluster.ErrUnknown if the
@@ -268,8 +259,7 @@ func (s *Snapshot) Attempts(id cluster.TaskID) ([]Attempt, error) {
 // attempt returns an attempt as readers see it.
 func (s *Snapshot) attempt(task cluster.TaskID, row *attemptRow) Attempt {
 	return Attempt{
-		ID: cluster.AttemptID{Task: task, Number: int(row.number)}, Machine: s.names[row.machine], MovedTo: s.names[row.movedTo],
-		State: cluster.AttemptState(row.state), Start: row.start, End: row.end, From: int(row.from), Place: row.place,
-		SuspendedAt: row.suspendedAt, Suspended: row.suspended,
+		ID: cluster.AttemptID{Task: task, Number: int(row.number)}, Machine: s.names[row.machine],
+		State: cluster.AttemptState(row.state), Start: row.start, End: row.end, Place: row.place,
 	}
 }

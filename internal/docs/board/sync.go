@@ -94,7 +94,7 @@ func (u *update) compare(mine *job, s *stage, j *cluster.Job, t *cluster.Task) {
 	}
 	row := *s.tasks.at(n)
 	u.compareAttempts(mine, s, t, &row)
-	row.state, row.part = uint8(t.State), uint32(t.Part)
+	row.state = uint8(t.State)
 	u.setWinner(s, j, t, &row)
 	if row != *s.tasks.at(n) {
 		*s.tasks.edit(n) = row
@@ -145,7 +145,7 @@ func (s *stage) count(was, now *attemptRow) {
 func (u *update) attemptRow(mine *job, old *attemptRow, a *cluster.Attempt) attemptRow {
 	row := *old
 	row.start, row.end, row.suspendedAt, row.suspended = a.StartedAt, a.EndedAt, a.SuspendedAt, a.SuspendedUntilEnd()
-	row.from, row.state, row.mode = uint32(a.From), uint8(a.State), modeNumber(a.PreemptMode)
+	row.state, row.mode = uint8(a.State), modeNumber(a.PreemptMode)
 	if old.state == 0 {
 		row.machine = u.intern(mine, a.Machine)
 	}
