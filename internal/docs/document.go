@@ -62,13 +62,16 @@ type Entry struct {
 	Text   string // one sentence
 	Answer any    // the zero value of the answer
 
+	Decode func(io.Reader) (any, error) // reads an answer of the API
+	// Rows returns an answer as a table with a line of headings, and the cursor of the next page; nil for a document that is
+	// no list. The API serves it as CSV.
+	Rows func(value any) (table [][]string, next string)
+
 	fields  func() []field
 	columns []string // names of the columns by which a list can be sorted, the default first with its sign
 	query   func() any
 	encode  func(value any) ([]byte, error)
-	decode  func(io.Reader) (any, error)
 	derive  func(context.Context, Reader, any) (Answer[any], error) // from other documents; nil if a source must answer
-	rows    func(value any) (table [][]string, next string)         // as a table; nil for a document that is no list
 	finish  func(value any) any                                     // applied to each answer of a Table; nil for nothing
 	public  func(query, value any) (any, error)                     // what callers without the right to read logs see; nil for everything
 }
@@ -86,7 +89,7 @@ func document[Q, A any](path, object, text string) Document[Q, A] {
 	var none A
 	e := &Entry{Path: path, Object: object, Text: text, Answer: none, query: func() any { return new(Q) }, encode: json.Marshal}
 	e.fields = sync.OnceValue(func() []field { return fieldsOf(reflect.TypeFor[Q](), e) })
-	e.decode = func(r io.Reader) (any, error) {
+	e.Decode = func(r io.Reader) (any, error) {
 		var value A
 		err := json.NewDecoder(r).Decode(&value)
 		return value, err
@@ -107,7 +110,7 @@ func called[Q, A any](d Document[Q, A]) Document[Q, A] {
 // have very many tasks.
 func message[Q any](d Document[Q, *wire.JobStatus]) Document[Q, *wire.JobStatus] {
 	d.encode = func(value any) ([]byte, error) { return proto.Marshal(value.(*wire.JobStatus)) }
-	d.decode = func(r io.Reader) (any, error) {
+	d.Decode = func(r io.Reader) (any, error) {
 		text, err := io.ReadAll(r)
 		status := new(wire.JobStatus)
 		return status, errors.Join(err, proto.Unmarshal(text, status))
@@ -129,7 +132,7 @@ func list[Q, A, T any](d Document[Q, A], columns []Column[T], byDefault string, 
 	for _, c := range columns {
 		d.columns = append(d.columns, c.Name, "-"+c.Name)
 	}
-	d.rows = func(value any) (table [][]string, next string) {
+	d.Rows = func(value any) (table [][]string, next string) {
 		each, next := rows(value.(A))
 		return cellsOf(each, columns), next
 	}
@@ -167,7 +170,7 @@ func (d Document[Q, A]) From(ctx context.Context, c Caller, q Q) (value A, err e
 	if err != nil {
 		return value, err
 	}
-	decoded, err := d.decode(bytes.NewReader(text))
+	decoded, err := d.Decode(bytes.NewReader(text))
 	value, _ = decoded.(A) // nil after an error
 	return value, err
 }
@@ -347,18 +350,3 @@ func (e *Entry) match(path string) (params map[string]string, matches bool) {
 	}
 	return params, true
 }
-
-// Decode reads an answer of the API.
-func (e *Entry) Decode(r io.Reader) (any, error) { return e.decode(r) }
-
-// Rows returns an answer as a table with a line of headings, and the cursor of the next page. nil for a
-// document that is no list.
-func (e *Entry) Rows(value any) (table [][]string, next string) {
-	if e.rows == nil {
-		return nil, ""
-	}
-	return e.rows(value)
-}
-
-// IsList reports whether answers are lists, which are also served as CSV.
-func (e *Entry) IsList() bool { return e.rows != nil }

@@ -3,8 +3,10 @@ package web
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/hammr/hammr/internal/docs"
@@ -73,8 +75,9 @@ func sendProblem(w http.ResponseWriter, p problem) {
 // json answers with a document.
 func (c *call) json(doc any) error {
 	var text []byte
-	var err error
+	err := c.err
 	switch v := reflect.ValueOf(doc); {
+	case err != nil:
 	case v.Kind() == reflect.Map && v.Len() == 0:
 		text = []byte("{}\n")
 	case v.Kind() == reflect.Slice && v.Len() == 0:
@@ -103,28 +106,36 @@ func (c *call) sendCSV(table [][]string, next string) error {
 	return c.send(http.StatusOK, "text/csv; charset=utf-8", []byte(text.String()))
 }
 
-// read returns the answer of a document, and notes how old it is.
-func read[Q, A any](c *call, d docs.Document[Q, A], q Q) (A, error) {
+// read returns the answer of a document, and notes how old it is. After an error, nothing more is read.
+func read[Q, A any](c *call, d docs.Document[Q, A], q Q) (value A) {
+	if c.err != nil {
+		return value
+	}
 	a, err := d.Read(c.ctx, c.cfg.Source, q)
 	return use(c, a, err)
 }
 
-// queryOf returns the query of a document that the parameters of the request make.
-func queryOf[Q, A any](c *call, d docs.Document[Q, A]) (q Q, err error) {
-	parsed, err := d.Parse(c.params)
-	if err == nil {
-		q = parsed.(Q)
+// optional is read for a document without which a page is shown too: it is the zero value after one of the accepted
+// errors, or after any if none is named.
+func optional[Q, A any](c *call, d docs.Document[Q, A], q Q, accepted ...error) (value A) {
+	if c.err != nil {
+		return value
 	}
-	return q, err
+	a, err := d.Read(c.ctx, c.cfg.Source, q)
+	if err != nil && (len(accepted) == 0 || slices.ContainsFunc(accepted, func(known error) bool { return errors.Is(err, known) })) {
+		return value
+	}
+	return use(c, a, err)
 }
 
 // wanted returns the answer of a document to the parameters of the request.
-func wanted[Q, A any](c *call, d docs.Document[Q, A]) (value A, err error) {
-	q, err := queryOf(c, d)
+func wanted[Q, A any](c *call, d docs.Document[Q, A]) (value A) {
+	q, err := d.Parse(c.params)
 	if err != nil {
-		return value, err
+		c.reject(err)
+		return value
 	}
-	return read(c, d, q)
+	return read(c, d, q.(Q))
 }
 
 // answer answers with a document to the parameters of the request.
@@ -134,7 +145,7 @@ func (c *call) answer(e *docs.Entry) error {
 		return err
 	}
 	a, err := c.cfg.Source.Read(c.ctx, e, q)
-	value, err := use(c, a, err)
+	value := use(c, a, err)
 	if err != nil {
 		return err
 	}

@@ -208,33 +208,16 @@ func compareConfiguration(a, b map[string]string) []PropertyDifference {
 }
 
 // facts returns what compare needs of a job, if the caller may view it.
-func (c *call) facts(id string) (f jobFacts, err error) {
-	if err := c.cfg.Gate.Check(c.ctx, access.View, access.Object{Kind: "job", ID: id}); err != nil {
-		return f, err
-	}
-	if f.report, err = read(c, docs.Job, docs.JobID{Job: id}); err != nil {
-		return f, err
-	}
-	properties, err := optional(read(c, docs.Configuration, docs.JobID{Job: id}))
-	if err != nil {
-		return f, err
-	}
-	f.conf = properties
-	f.columns, err = optional(read(c, docs.Columns, docs.JobID{Job: id}))
-	return f, err
+func (c *call) facts(id string) jobFacts {
+	c.reject(c.cfg.Gate.Check(c.ctx, access.View, access.Object{Kind: "job", ID: id}))
+	q := docs.JobID{Job: id}
+	return jobFacts{read(c, docs.Job, q), optional(c, docs.Configuration, q, docs.ErrUnknown), optional(c, docs.Columns, q, docs.ErrUnknown)}
 }
 
 // comparison compares the jobs of the parameters a and b.
-func (c *call) comparison() (Comparison, error) {
-	a, err := c.facts(c.params["a"])
-	if err != nil {
-		return Comparison{}, err
-	}
-	b, err := c.facts(c.params["b"])
-	if err != nil {
-		return Comparison{}, err
-	}
-	return compare(a, b, c.cfg.Now().UnixMilli()), nil
+func (c *call) comparison() Comparison {
+	a, b := c.facts(c.params["a"]), c.facts(c.params["b"])
+	return compare(a, b, c.cfg.Now().UnixMilli())
 }
 
 // showComparison shows a form if a job is missing.
@@ -243,10 +226,7 @@ func showComparison(c *call) error {
 	if a == "" || b == "" {
 		return c.render(http.StatusOK, "compare", "Compare", (*Comparison)(nil))
 	}
-	doc, err := c.comparison()
-	if err != nil {
-		return err
-	}
+	doc := c.comparison()
 	return c.render(http.StatusOK, "compare", "Compare", &doc, Command{"the first job", "hammr job history " + shellWord(a)}, Command{"the second job", "hammr job history " + shellWord(b)})
 }
 

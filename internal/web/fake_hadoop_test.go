@@ -1,21 +1,14 @@
 package web
 
 import (
-	"context"
-	"fmt"
-
-	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
-// Status returns the first job of the fake, with a finished map, one that runs and a reduce.
-func (f *fakeSource) Status(_ context.Context, job string) (docs.Answer[*wire.JobStatus], error) {
-	r, known := f.reports[job]
-	if !known {
-		return docs.Answer[*wire.JobStatus]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
-	}
-	return fresh(f, &wire.JobStatus{
+// status returns the first job of the fake, with a finished map, one that runs and a reduce.
+func (f *fakeSource) status(job string) *wire.JobStatus {
+	r := f.reports[job]
+	return &wire.JobStatus{
 		JobId: job, Name: r.Name, User: r.User, State: wire.JobState_RUNNING, Queue: r.Queue, Priority: r.Priority, Maps: 2, MapsDone: 1, MapsRunning: 1, Reduces: 1,
 		SubmitTime: atMillis - 10_000, StartTime: atMillis - 9000, Properties: f.conf,
 		CounterNames: []*wire.CounterName{{Group: "Map-Reduce Framework", Name: "Map input records"}},
@@ -27,5 +20,5 @@ func (f *fakeSource) Status(_ context.Context, job string) (docs.Answer[*wire.Jo
 				{Id: anOpen, Machine: "n1", State: wire.AttemptState_ATTEMPT_RUNNING, StartTime: atMillis - 5000}}},
 			{Id: "task_1763700000000_0001_r_000000", Kind: taskproc.Kind_REDUCE, State: wire.TaskState_TASK_PENDING},
 		},
-	})
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/chaos"
-	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/histindex"
 	"github.com/hammr/hammr/internal/docs/history"
@@ -31,22 +30,6 @@ func (f *fakeSource) Histories(_ context.Context, q docs.HistoryQuery) (docs.Ans
 	return fresh(f, page)
 }
 
-func (f *fakeSource) TypeCounters(_ context.Context, job string) (docs.Answer[map[string]counter.Values], error) {
-	r, known := f.reports[job]
-	if !known {
-		return docs.Answer[map[string]counter.Values]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
-	}
-	return fresh(f, map[string]counter.Values{"MAP": r.Counters})
-}
-
-func (f *fakeSource) TaskCounters(_ context.Context, job, task string) (docs.Answer[counter.Values], error) {
-	a, err := f.TypeCounters(context.Background(), job)
-	if err != nil || task != aTask {
-		return docs.Answer[counter.Values]{}, fmt.Errorf("no task %q: %w", task, docs.ErrUnknown)
-	}
-	return fresh(f, a.Value["MAP"])
-}
-
 // report returns a drill whose texts are the name of the fake's first job.
 func (f *fakeSource) report() docs.DrillReport {
 	if len(f.jobs) == 0 {
@@ -62,14 +45,14 @@ func (f *fakeSource) report() docs.DrillReport {
 	return docs.DrillReport{Drill: docs.DrillRowOf(aDrill, nil, v), Plan: name, Verdict: v}
 }
 
-func (f *fakeSource) Drills(context.Context) (docs.Answer[docs.DrillList], error) {
+func (f *fakeSource) Drills(context.Context, docs.No) (docs.Answer[docs.DrillList], error) {
 	d := f.report()
 	return fresh(f, docs.DrillList{Directory: d.Plan, Drills: []docs.DrillRow{d.Drill}, Problems: []histindex.Problem{{File: d.Plan, Text: d.Plan}}})
 }
 
-func (f *fakeSource) Drill(_ context.Context, id string) (docs.Answer[docs.DrillReport], error) {
-	if id != aDrill {
-		return docs.Answer[docs.DrillReport]{}, fmt.Errorf("no drill %q: %w", id, docs.ErrUnknown)
+func (f *fakeSource) Drill(_ context.Context, q docs.DrillID) (docs.Answer[docs.DrillReport], error) {
+	if q.Drill != aDrill {
+		return docs.Answer[docs.DrillReport]{}, fmt.Errorf("no drill %q: %w", q.Drill, docs.ErrUnknown)
 	}
 	return fresh(f, f.report())
 }

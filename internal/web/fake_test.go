@@ -18,7 +18,6 @@ import (
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/logs/nodelog"
 	"github.com/hammr/hammr/internal/rpc/access"
-	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
 // Ids of the fake cluster.
@@ -57,29 +56,35 @@ type fakeSource struct {
 func (f *fakeSource) serve() *fakeSource {
 	t := docs.Table{}
 	f.table = t
-	docs.Serve(t, docs.Masters, func(ctx context.Context, _ docs.No) (docs.Answer[apidoc.Masters], error) { return f.Masters(ctx) })
-	docs.Serve(t, docs.Jobs, f.Jobs)
-	docs.Serve(t, docs.Job, func(ctx context.Context, q docs.JobID) (docs.Answer[report.Report], error) { return f.Job(ctx, q.Job) })
+	docs.Serve(t, docs.Masters, func(context.Context, docs.No) (docs.Answer[apidoc.Masters], error) {
+		return docs.Answer[apidoc.Masters]{Value: f.masters, At: time.UnixMilli(atMillis)}, nil
+	})
+	docs.Serve(t, docs.Jobs, func(_ context.Context, q docs.JobQuery) (docs.Answer[docs.JobPage], error) {
+		page, err := docs.SelectJobs(f.jobs, q, "1763700000000")
+		return docs.Answer[docs.JobPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
+	})
+	serveJob(f, docs.Job, func(job string) report.Report { return f.reports[job] })
 	docs.Serve(t, docs.Tasks, func(ctx context.Context, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
-		return f.Tasks(ctx, q.Job, q)
+		columns, err := docs.Columns.Read(ctx, f, docs.JobID{Job: q.Job})
+		if err != nil {
+			return docs.Answer[docs.TaskPage]{}, err
+		}
+		page, err := docs.SelectTasks(columns.Value, q)
+		return docs.Answer[docs.TaskPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
 	})
-	docs.Serve(t, docs.Task, func(ctx context.Context, q docs.TaskID) (docs.Answer[report.Task], error) {
-		return f.Task(ctx, q.Job, q.Task)
+	docs.Serve(t, docs.Task, func(_ context.Context, q docs.TaskID) (docs.Answer[report.Task], error) {
+		i := slices.IndexFunc(f.tasks[q.Job], func(t report.Task) bool { return t.ID == q.Task })
+		if i < 0 {
+			return docs.Answer[report.Task]{}, fmt.Errorf("no task %q: %w", q.Task, docs.ErrUnknown)
+		}
+		return fresh(f, f.tasks[q.Job][i])
 	})
-	docs.Serve(t, docs.Events, func(ctx context.Context, q docs.TaskID) (docs.Answer[apidoc.Events], error) {
-		a, err := f.Events(ctx, q.Job)
-		a.Value = a.Value.OfTask(q.Task)
-		return a, err
+	docs.Serve(t, docs.Events, func(_ context.Context, q docs.TaskID) (docs.Answer[apidoc.Events], error) {
+		return ofJob(f, q.Job, func(job string) apidoc.Events { return f.events[job].OfTask(q.Task) })
 	})
-	docs.Serve(t, docs.Columns, func(ctx context.Context, q docs.JobID) (docs.Answer[*apidoc.TaskColumns], error) {
-		return f.Columns(ctx, q.Job)
-	})
-	docs.Serve(t, docs.Configuration, func(ctx context.Context, q docs.JobID) (docs.Answer[map[string]string], error) {
-		return f.Configuration(ctx, q.Job)
-	})
-	docs.Serve(t, docs.Explanation, func(ctx context.Context, q docs.TaskID) (docs.Answer[apidoc.Explanation], error) {
-		return f.Explain(ctx, q.Job, q.Task)
-	})
+	serveJob(f, docs.Columns, func(job string) *apidoc.TaskColumns { return cmp.Or(f.columns[job], columnsOf(f.tasks[job])) })
+	serveJob(f, docs.Configuration, func(string) map[string]string { return f.conf })
+	docs.Serve(t, docs.Explanation, f.Explain)
 	docs.Serve(t, docs.Nodes, func(context.Context, docs.No) (docs.Answer[[]apidoc.Tasknode], error) { return fresh(f, f.nodes) })
 	docs.Serve(t, docs.Pools, func(context.Context, docs.No) (docs.Answer[[]apidoc.Queue], error) { return fresh(f, f.pools) })
 	docs.Serve(t, docs.Policy, func(context.Context, docs.No) (docs.Answer[apidoc.Policy], error) { return fresh(f, f.policy) })
@@ -105,25 +110,24 @@ func (f *fakeSource) serve() *fakeSource {
 	docs.Serve(t, docs.Preview, f.PreviewPolicy)
 	docs.Serve(t, docs.Decisions, f.Decisions)
 	docs.Serve(t, docs.Histories, f.Histories)
-	docs.Serve(t, docs.TypeCounters, func(ctx context.Context, q docs.JobID) (docs.Answer[map[string]counter.Values], error) {
-		return f.TypeCounters(ctx, q.Job)
+	serveJob(f, docs.TypeCounters, func(job string) map[string]counter.Values {
+		return map[string]counter.Values{"MAP": f.reports[job].Counters}
 	})
-	docs.Serve(t, docs.TaskCounters, func(ctx context.Context, q docs.TaskID) (docs.Answer[counter.Values], error) {
-		return f.TaskCounters(ctx, q.Job, q.Task)
+	docs.Serve(t, docs.TaskCounters, func(_ context.Context, q docs.TaskID) (docs.Answer[counter.Values], error) {
+		if _, known := f.reports[q.Job]; !known || q.Task != aTask {
+			return docs.Answer[counter.Values]{}, fmt.Errorf("no task %q: %w", q.Task, docs.ErrUnknown)
+		}
+		return fresh(f, f.reports[q.Job].Counters)
 	})
-	docs.Serve(t, docs.Status, func(ctx context.Context, q docs.JobID) (docs.Answer[*wire.JobStatus], error) {
-		return f.Status(ctx, q.Job)
-	})
+	serveJob(f, docs.Status, f.status)
 	return f
 }
 
 // drills has the drills of the fake.
 func (f *fakeSource) drills() docs.Table {
 	t := docs.Table{}
-	docs.Serve(t, docs.Drills, func(ctx context.Context, _ docs.No) (docs.Answer[docs.DrillList], error) { return f.Drills(ctx) })
-	docs.Serve(t, docs.Drill, func(ctx context.Context, q docs.DrillID) (docs.Answer[docs.DrillReport], error) {
-		return f.Drill(ctx, q.Drill)
-	})
+	docs.Serve(t, docs.Drills, f.Drills)
+	docs.Serve(t, docs.Drill, f.Drill)
 	return t
 }
 
@@ -136,76 +140,28 @@ func fresh[T any](f *fakeSource, v T) (docs.Answer[T], error) {
 	return docs.Answer[T]{Value: v, At: time.UnixMilli(atMillis), Stale: f.stale}, f.err
 }
 
-func (f *fakeSource) Masters(context.Context) (docs.Answer[apidoc.Masters], error) {
-	return docs.Answer[apidoc.Masters]{Value: f.masters, At: time.UnixMilli(atMillis)}, nil
-}
-
-func (f *fakeSource) Jobs(_ context.Context, q docs.JobQuery) (docs.Answer[docs.JobPage], error) {
-	page, err := docs.SelectJobs(f.jobs, q, "1763700000000")
-	return docs.Answer[docs.JobPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
-}
-
-func (f *fakeSource) Job(_ context.Context, id string) (docs.Answer[report.Report], error) {
-	r, known := f.reports[id]
-	if !known {
-		return docs.Answer[report.Report]{}, fmt.Errorf("no job %q: %w", id, docs.ErrUnknown)
-	}
-	return fresh(f, r)
-}
-
-func (f *fakeSource) Tasks(ctx context.Context, job string, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
-	columns, err := f.Columns(ctx, job)
-	if err != nil {
-		return docs.Answer[docs.TaskPage]{}, err
-	}
-	page, err := docs.SelectTasks(columns.Value, q)
-	return docs.Answer[docs.TaskPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
-}
-
-func (f *fakeSource) Task(_ context.Context, job, task string) (docs.Answer[report.Task], error) {
-	i := slices.IndexFunc(f.tasks[job], func(t report.Task) bool { return t.ID == task })
-	if i < 0 {
-		return docs.Answer[report.Task]{}, fmt.Errorf("no task %q: %w", task, docs.ErrUnknown)
-	}
-	return fresh(f, f.tasks[job][i])
-}
-
-func (f *fakeSource) Events(_ context.Context, job string) (docs.Answer[apidoc.Events], error) {
+// ofJob answers with what the fake has of a job that it knows.
+func ofJob[T any](f *fakeSource, job string, of func(job string) T) (docs.Answer[T], error) {
 	if _, known := f.reports[job]; !known {
-		return docs.Answer[apidoc.Events]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
+		return docs.Answer[T]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
 	}
-	return fresh(f, f.events[job])
+	return fresh(f, of(job))
 }
 
-func (f *fakeSource) Columns(_ context.Context, job string) (docs.Answer[*apidoc.TaskColumns], error) {
-	if _, known := f.reports[job]; !known {
-		return docs.Answer[*apidoc.TaskColumns]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
-	}
-	columns := f.columns[job]
-	if columns == nil {
-		columns = columnsOf(f.tasks[job])
-	}
-	return fresh(f, columns)
+func serveJob[T any](f *fakeSource, d docs.Document[docs.JobID, T], of func(job string) T) {
+	docs.Serve(f.table, d, func(_ context.Context, q docs.JobID) (docs.Answer[T], error) { return ofJob(f, q.Job, of) })
 }
 
-func (f *fakeSource) Configuration(_ context.Context, job string) (docs.Answer[map[string]string], error) {
-	if _, known := f.reports[job]; !known {
-		return docs.Answer[map[string]string]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
-	}
-	return fresh(f, f.conf)
-}
-
-func (f *fakeSource) Explain(_ context.Context, job, task string) (docs.Answer[apidoc.Explanation], error) {
-	if _, known := f.reports[job]; !known {
-		return docs.Answer[apidoc.Explanation]{}, fmt.Errorf("no job %q: %w", job, docs.ErrUnknown)
-	}
-	e := f.explain
-	e.JobID = job
-	if task != "" {
-		e.Task = &apidoc.ExplainedTask{ID: task, Stage: "map", State: "RUNNING", Reasons: []string{"no slot is free"}, FailedOn: []string{"n2"},
-			Candidates: []apidoc.Candidate{{Tasknode: "n1", Place: "node", LocalBytes: 1 << 20}}}
-	}
-	return fresh(f, e)
+func (f *fakeSource) Explain(_ context.Context, q docs.TaskID) (docs.Answer[apidoc.Explanation], error) {
+	return ofJob(f, q.Job, func(job string) apidoc.Explanation {
+		e := f.explain
+		e.JobID = job
+		if q.Task != "" {
+			e.Task = &apidoc.ExplainedTask{ID: q.Task, Stage: "map", State: "RUNNING", Reasons: []string{"no slot is free"}, FailedOn: []string{"n2"},
+				Candidates: []apidoc.Candidate{{Tasknode: "n1", Place: "node", LocalBytes: 1 << 20}}}
+		}
+		return e
+	})
 }
 
 func (f *fakeSource) Log(_ context.Context, attempt, stream string, r docs.LogRange) (docs.LogPart, error) {

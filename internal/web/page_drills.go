@@ -31,17 +31,13 @@ func (s withDrills) Read(ctx context.Context, e *docs.Entry, query any) (docs.An
 }
 
 func showDrills(c *call) error {
-	list, err := read(c, docs.Drills, docs.No{})
-	if err != nil {
-		return err
-	}
-	return c.render(http.StatusOK, "drills", "Drills", list, Command{"another drill", "hammr chaos run --report DIR"})
+	return c.render(http.StatusOK, "drills", "Drills", read(c, docs.Drills, docs.No{}), Command{"another drill", "hammr chaos run --report DIR"})
 }
 
 func showDrill(c *call) error {
-	d, err := wanted(c, docs.Drill)
-	if err != nil {
-		return err
+	d := wanted(c, docs.Drill)
+	if c.err != nil {
+		return c.err
 	}
 	return c.render(http.StatusOK, "drill", "Drill "+d.Drill.ID, struct {
 		docs.DrillReport

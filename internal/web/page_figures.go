@@ -45,20 +45,16 @@ func (d *skewData) Value(v int64) string {
 }
 
 func showSkew(c *call) error {
-	columns, err := c.columns()
-	if err != nil {
-		return err
-	}
 	v := &view{call: c}
 	d := &skewData{jobHead: c.jobHead(), By: c.params["by"], Name: measureNames[c.params["by"]]}
-	skew := analysis.SkewOf(columns, d.ID, d.By)
+	skew := analysis.SkewOf(c.columns(), d.ID, d.By)
 	for _, m := range analysis.Measures {
 		d.Measures = append(d.Measures, link{measureNames[m], v.With("by", m)})
 	}
 	at := slices.IndexFunc(skew.Stages, func(s analysis.StageSkew) bool { return s.Stage == c.params["stage"] })
 	switch {
 	case at < 0 && c.params["stage"] != "":
-		return fmt.Errorf("job %s has no stage %.40q: %w", d.ID, c.params["stage"], docs.ErrUnknown)
+		c.reject(fmt.Errorf("job %s has no stage %.40q: %w", d.ID, c.params["stage"], docs.ErrUnknown))
 	case at < 0:
 		for i, s := range skew.Stages {
 			if at < 0 || s.Ratio > skew.Stages[at].Ratio {
@@ -129,15 +125,8 @@ func (d *skewData) scatter(format draw.Scale) *draw.Plot {
 }
 
 func showPreemptions(c *call) error {
-	h, err := c.history()
-	if err != nil {
-		return err
-	}
-	id := c.params["job"]
-	explanation, err := read(c, docs.Explanation, docs.TaskID{Job: id, Task: ""})
-	if err != nil {
-		return err
-	}
+	h, id := c.history(), c.params["job"]
+	explanation := read(c, docs.Explanation, docs.TaskID{Job: id})
 	return c.render(http.StatusOK, "preemption", "Preemption of "+id, struct {
 		jobHead
 		analysis.Preemptions
@@ -154,21 +143,13 @@ type localityData struct {
 }
 
 func showLocality(c *call) error {
-	columns, err := c.columns()
-	if err != nil {
-		return err
-	}
-	d := &localityData{jobHead: c.jobHead(), Locality: analysis.LocalityOf(columns)}
+	d := &localityData{jobHead: c.jobHead(), Locality: analysis.LocalityOf(c.columns())}
 	for i := range d.Stages {
 		if d.Stages[i].Reads {
 			d.Plots = append(d.Plots, placesPlot(&d.Stages[i]))
 		}
 	}
-	explanation, err := c.explain(d.ID, "")
-	if err != nil {
-		return err
-	}
-	for _, w := range explanation.Waits {
+	for _, w := range c.explain(d.ID, "").Waits {
 		if w.Class == sched.WaitLocality.String() {
 			d.Waited = w.Millis
 		}

@@ -37,16 +37,10 @@ type jobData struct {
 
 func showJob(c *call) error {
 	d := jobData{jobHead: c.jobHead()}
-	var err error
-	if d.Report, err = read(c, docs.Job, docs.JobID{Job: d.ID}); err != nil {
-		return err
+	if d.Report = read(c, docs.Job, docs.JobID{Job: d.ID}); c.err != nil {
+		return c.err
 	}
-	if d.Explain, err = c.explain(d.ID, ""); err != nil {
-		return err
-	}
-	if d.Job, err = c.jobLine(d.ID); err != nil {
-		return err
-	}
+	d.Explain, d.Job = c.explain(d.ID, ""), c.jobLine(d.ID)
 	d.Final = d.Report.State != report.Running
 	end := d.Report.FinishTime
 	if end == 0 {
@@ -55,10 +49,7 @@ func showJob(c *call) error {
 	d.Elapsed = end - d.Report.StartTime
 	d.Stages, d.LeftOut = shownStages(d.Explain.Stages)
 	d.Waits = waitBars(d.Explain.Waits, d.Stages)
-	past, written, err := c.pastOf(&d.Report)
-	if err != nil {
-		return err
-	}
+	past, written := c.pastOf(&d.Report)
 	d.jobPast, d.Graph, d.Audit = past, drawGraph(d.Stages, written), c.auditOf(docs.AuditQuery{Job: d.ID})
 	if !d.Final {
 		without := "resume"
@@ -78,17 +69,20 @@ func showJob(c *call) error {
 
 // explain returns why a job or a task has or lacks slots. Only the leader knows that: without a leader
 // the page is shown without it.
-func (c *call) explain(job, task string) (apidoc.Explanation, error) {
+func (c *call) explain(job, task string) (e apidoc.Explanation) {
+	if c.err != nil {
+		return e
+	}
 	a, err := docs.Explanation.Read(c.ctx, c.cfg.Source, docs.TaskID{Job: job, Task: task})
 	if errors.Is(err, docs.ErrUnavailable) {
 		c.stale = cmp.Or(c.stale, err)
-		return apidoc.Explanation{}, nil
+		return e
 	}
 	return use(c, a, err)
 }
 
 // jobLine returns a job as the list of jobs has it, the zero value if the list does not have it.
-func (c *call) jobLine(id string) (apidoc.Job, error) {
+func (c *call) jobLine(id string) apidoc.Job {
 	a, err := docs.Line(c.ctx, c.cfg.Source, id)
 	return use(c, a, err)
 }
@@ -96,8 +90,7 @@ func (c *call) jobLine(id string) (apidoc.Job, error) {
 // poolNames returns the names of the pools that accept jobs. A form is shown without them if they
 // are not known.
 func (c *call) poolNames() (names []string) {
-	pools, _ := read(c, docs.Pools, docs.No{})
-	for _, p := range pools {
+	for _, p := range optional(c, docs.Pools, docs.No{}) {
 		if p.State == "RUNNING" {
 			names = append(names, p.Name)
 		}
@@ -174,18 +167,8 @@ type attemptRow struct {
 
 func showTask(c *call) error {
 	job, id := c.params["job"], c.params["task"]
-	task, err := read(c, docs.Task, docs.TaskID{Job: job, Task: id})
-	if err != nil {
-		return err
-	}
-	events, err := read(c, docs.Events, docs.TaskID{Job: job, Task: id})
-	if err != nil {
-		return err
-	}
-	explanation, err := c.explain(job, id)
-	if err != nil {
-		return err
-	}
+	q := docs.TaskID{Job: job, Task: id}
+	task, events, explanation := read(c, docs.Task, q), read(c, docs.Events, q), c.explain(job, id)
 	stories := storiesOf(events.Events)
 	causes := make(map[string]apidoc.ExplainedAttempt)
 	if explanation.Task != nil {
@@ -235,14 +218,8 @@ type counterRow struct {
 }
 
 func showCounters(c *call) error {
-	r, err := read(c, docs.Job, docs.JobID{Job: c.params["job"]})
-	if err != nil {
-		return err
-	}
-	byType, err := optional(read(c, docs.TypeCounters, docs.JobID{Job: c.params["job"]}))
-	if err != nil {
-		return err
-	}
+	q := docs.JobID{Job: c.params["job"]}
+	r, byType := read(c, docs.Job, q), optional(c, docs.TypeCounters, q, docs.ErrUnknown)
 	return c.render(http.StatusOK, "counters", "Counters of "+c.params["job"], struct {
 		jobHead
 		Task   string
@@ -266,10 +243,7 @@ func counterGroups(values counter.Values) (groups []counterGroup) {
 type property struct{ Name, Value, Default, Doc string }
 
 func showConfiguration(c *call) error {
-	set, err := read(c, docs.Configuration, docs.JobID{Job: c.params["job"]})
-	if err != nil {
-		return err
-	}
+	set := read(c, docs.Configuration, docs.JobID{Job: c.params["job"]})
 	changed, same := sortProperties(set, c.params["all"] == "yes")
 	return c.render(http.StatusOK, "conf", "Configuration of "+c.params["job"], struct {
 		jobHead

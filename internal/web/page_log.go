@@ -135,17 +135,13 @@ func showLog(c *call) error {
 		return err
 	}
 	d.Printed = err == nil
-	task, err := read(c, docs.Task, docs.TaskID{Job: d.Job, Task: d.Task})
-	if err != nil {
-		return err
-	}
-	for _, attempt := range task.Attempts {
+	for _, attempt := range read(c, docs.Task, docs.TaskID{Job: d.Job, Task: d.Task}).Attempts {
 		if attempt.ID == id {
 			d.Attempt = attempt
 		}
 	}
 	if d.Attempt.ID == "" {
-		return fmt.Errorf("no attempt %s has started: %w", id, docs.ErrUnknown)
+		c.reject(fmt.Errorf("no attempt %s has started: %w", id, docs.ErrUnknown))
 	}
 	d.LogDocument = lines.document()
 	d.links(c)

@@ -75,10 +75,6 @@ func rackStartsOf(nodes []apidoc.Tasknode) (r rackStarts) {
 }
 
 func showNodes(c *call) error {
-	nodes, err := read(c, docs.Nodes, docs.No{})
-	if err != nil {
-		return err
-	}
 	states := make(map[string]int)
 	var kept []apidoc.Tasknode
 	keep := func(n *apidoc.Tasknode) bool {
@@ -89,7 +85,7 @@ func showNodes(c *call) error {
 		kept = append(kept, *n)
 		return true
 	}
-	rows, total, next, err := docs.PageOf(nodes, keep, docs.NodeColumns, pageOf(c.params), "name", "nodes")
+	rows, total, next, err := docs.PageOf(read(c, docs.Nodes, docs.No{}), keep, docs.NodeColumns, pageOf(c.params), "name", "nodes")
 	if err != nil {
 		return err
 	}

@@ -31,10 +31,7 @@ type nodeRun struct {
 const maxKillForms = 50
 
 func showNode(c *call) error {
-	n, err := read(c, docs.Node, docs.NodeID{Node: c.params["node"]})
-	if err != nil {
-		return err
-	}
+	n := read(c, docs.Node, docs.NodeID{Node: c.params["node"]})
 	d := nodeData{Tasknode: n, Audit: c.auditOf(docs.AuditQuery{Node: n.Name})}
 	without := "admit"
 	switch {

@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
@@ -31,20 +30,20 @@ const usageParts = 80
 
 // pastOf returns what the page of a job shows of its tasks over time, and the bytes that each stage has
 // written, by its code. A job whose tasks are not known any more has less.
-func (c *call) pastOf(r *report.Report) (past jobPast, written map[string]int64, err error) {
+func (c *call) pastOf(r *report.Report) (past jobPast, written map[string]int64) {
 	id, running := c.params["job"], r.State == report.Running
-	if kept, ok := c.pasts.of(id, c.cfg.Now()); ok && running && c.isFragment() {
+	if kept, known := c.pasts.get(id); known && c.cfg.Now().Before(kept.until) && running && c.isFragment() {
 		kept.past.Phases = phaseParts(r.Phases)
-		return kept.past, kept.written, nil
+		return kept.past, kept.written
 	}
 	past.Phases = phaseParts(r.Phases)
 	a, err := docs.Columns.Read(c.ctx, c.cfg.Source, docs.JobID{Job: id})
-	columns, err := use(c, a, err)
 	if errors.Is(err, docs.ErrUnknown) {
-		return past, nil, nil
+		return past, nil
 	}
+	columns := use(c, a, err)
 	if err != nil {
-		return past, nil, err
+		return past, nil
 	}
 	usage := analysis.UsageOf(columns, a.At.UnixMilli(), usageParts)
 	past.Usage, written = usagePlot(usage), bytesWritten(columns)
@@ -53,21 +52,13 @@ func (c *call) pastOf(r *report.Report) (past jobPast, written map[string]int64,
 	}
 	if running && usage.Step > 0 {
 		bar := time.Duration(usage.Step) * time.Millisecond
-		c.pasts.keep(id, keptPast{past, written, c.cfg.Now().Add(min(max(bar, minPastAge), maxPastAge))})
+		c.pasts.set(id, keptPast{past, written, c.cfg.Now().Add(min(max(bar, minPastAge), maxPastAge))})
 	}
-	return past, written, nil
+	return past, written
 }
 
-// pasts keeps what live pages of running jobs show of their tasks over time, since making it takes the
-// numbers of all tasks. It is good for as long as a bar of the chart lasts, within bounds.
-type pasts struct {
-	mu struct {
-		sync.Mutex
-		jobs map[string]keptPast
-	}
-}
-
-// keptPast is a jobPast and the bytes written by each stage, good until a time.
+// keptPast is what live pages of a running job show of its tasks over time, and the bytes written by each stage, since
+// making it takes the numbers of all tasks. It is good for as long as a bar of the chart lasts, within bounds.
 type keptPast struct {
 	past    jobPast
 	written map[string]int64
@@ -79,24 +70,6 @@ const (
 	maxPastAge = 5 * time.Second
 	maxPasts   = 1024
 )
-
-// of returns what is kept of a job, if it is still good.
-func (p *pasts) of(job string, now time.Time) (kept keptPast, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	kept, ok = p.mu.jobs[job]
-	return kept, ok && now.Before(kept.until)
-}
-
-// keep keeps what is known of a job. Beyond maxPasts all others are dropped.
-func (p *pasts) keep(job string, made keptPast) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.mu.jobs == nil || len(p.mu.jobs) >= maxPasts {
-		p.mu.jobs = make(map[string]keptPast)
-	}
-	p.mu.jobs[job] = made
-}
 
 // bytesWritten returns the bytes that the finished tasks of each stage have written, by its code.
 func bytesWritten(c *apidoc.TaskColumns) map[string]int64 {

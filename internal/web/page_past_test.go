@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -49,17 +48,16 @@ func TestLivePageKeepsThePast(t *testing.T) {
 	ask(live, "at most 4;")
 }
 
-// TestPastsAreBounded keeps more than maxPasts.
-func TestPastsAreBounded(t *testing.T) {
-	var p pasts
-	now := time.UnixMilli(atMillis)
-	for n := range maxPasts + 1 {
-		p.keep(fmt.Sprint(n), keptPast{until: now.Add(time.Second)})
+// TestLatestValuesAreKept sets more values than are kept.
+func TestLatestValuesAreKept(t *testing.T) {
+	var l latest[int]
+	l.most = 2
+	for n, key := range []string{"a", "b", "a", "c"} {
+		l.set(key, n)
 	}
-	if _, ok := p.of("0", now); ok || len(p.mu.jobs) != 1 {
-		t.Errorf("%d are kept", len(p.mu.jobs))
-	}
-	if _, ok := p.of(fmt.Sprint(maxPasts), now); !ok {
-		t.Error("the last is not kept")
+	for key, want := range map[string]int{"a": 2, "b": 0, "c": 3} {
+		if got, known := l.get(key); got != want || known != (key != "b") {
+			t.Errorf("%s is %d, %t", key, got, known)
+		}
 	}
 }

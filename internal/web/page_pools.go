@@ -63,10 +63,7 @@ func newPoolRow(q apidoc.Queue, all []apidoc.Queue) poolRow {
 }
 
 func showPools(c *call) error {
-	pools, err := read(c, docs.Pools, docs.No{})
-	if err != nil {
-		return err
-	}
+	pools := read(c, docs.Pools, docs.No{})
 	rows, total, next, err := docs.PageOf(pools, func(*apidoc.Queue) bool { return true }, PoolColumns, pageOf(c.params), "name", "pools")
 	if err != nil {
 		return err
@@ -258,14 +255,11 @@ func (h *slotHistory) sums() (sum apidoc.Sample, starving int64) {
 }
 
 func showPool(c *call) error {
-	q, err := wanted(c, docs.Pool)
-	if err != nil {
-		return err
+	q := wanted(c, docs.Pool)
+	if c.err != nil {
+		return c.err
 	}
-	jobs, err := read(c, docs.Jobs, docs.JobQuery{Pool: q.Name, States: []string{"PREP", "RUNNING"}, Page: docs.Page{Limit: 20}})
-	if err != nil {
-		return err
-	}
+	jobs := read(c, docs.Jobs, docs.JobQuery{Pool: q.Name, States: []string{"PREP", "RUNNING"}, Page: docs.Page{Limit: 20}})
 	h := c.samples(q.Name)
 	sum, starving := h.sums()
 	return c.render(http.StatusOK, "pool", "Pool "+q.Name, struct {

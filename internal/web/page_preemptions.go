@@ -12,10 +12,7 @@ import (
 const maxPairs = 200
 
 func showClusterPreemptions(c *call) error {
-	ledger, err := wanted(c, docs.Preemptions)
-	if err != nil {
-		return err
-	}
+	ledger := wanted(c, docs.Preemptions)
 	all := len(ledger.Matrix)
 	ledger.Matrix = ledger.Matrix[:min(all, maxPairs)]
 	return c.render(http.StatusOK, "preemptions", "Preemptions", struct {
@@ -35,10 +32,7 @@ const maxPoolPairs = 10
 
 // poolLedger returns the preemptions of a pool. The rest of its page is shown without them.
 func (c *call) poolLedger(pool string) poolLedger {
-	ledger, err := read(c, docs.Preemptions, docs.PoolQuery{Pool: pool})
-	if err != nil {
-		return poolLedger{}
-	}
+	ledger := optional(c, docs.Preemptions, docs.PoolQuery{Pool: pool})
 	part := func(in func(apidoc.PoolPreemption) bool) []apidoc.PoolPreemption {
 		list := slices.DeleteFunc(slices.Clone(ledger.Matrix), func(p apidoc.PoolPreemption) bool { return !in(p) })
 		return list[:min(len(list), maxPoolPairs)]

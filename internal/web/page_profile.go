@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -73,7 +74,9 @@ func takeFromForm(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.redirect("/profiles/" + c.profiles.add(p))
+	id := rand.Text() // cannot be guessed
+	c.profiles.set(id, p)
+	return c.redirect("/profiles/" + id)
 }
 
 func takeFromAPI(c *call) error {
@@ -94,8 +97,8 @@ func sendProfile(c *call) error {
 
 // profile returns the profile that the request names.
 func (c *call) profile() (*takenProfile, error) {
-	p := c.profiles.get(c.params["profile"])
-	if p == nil {
+	p, known := c.profiles.get(c.params["profile"])
+	if !known {
 		return nil, fmt.Errorf("no profile %.40q: %s keeps the latest %d that were taken on its pages; take another one: %w", c.params["profile"], c.cfg.Name, maxProfiles, docs.ErrUnknown)
 	}
 	return p, nil

@@ -85,15 +85,8 @@ func newSettingRows(policy string, conf map[string]string) (rows []settingRow) {
 			rows = append(rows, settingRow{s, value, set && value != s.Default})
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b settingRow) int {
-		switch {
-		case a.Changed == b.Changed:
-			return 0
-		case a.Changed:
-			return -1
-		}
-		return 1
-	})
+	rank := map[bool]int{true: 0, false: 1}
+	slices.SortStableFunc(rows, func(a, b settingRow) int { return rank[a.Changed] - rank[b.Changed] })
 	return rows
 }
 
@@ -109,15 +102,10 @@ type schedulerData struct {
 }
 
 // policy returns the present policy.
-func (c *call) policy() (apidoc.Policy, error) {
-	return read(c, docs.Policy, docs.No{})
-}
+func (c *call) policy() apidoc.Policy { return read(c, docs.Policy, docs.No{}) }
 
 func showScheduler(c *call) error {
-	policy, err := c.policy()
-	if err != nil {
-		return err
-	}
+	policy := c.policy()
 	d := schedulerData{Policy: policy, Names: registry.Names(), Chosen: cmp.Or(c.params["policy"], policy.Policy), Audit: c.auditOf(docs.AuditQuery{Object: "policy"})}
 	d.Settings = newSettingRows(d.Chosen, policy.Conf)
 	if d.UndoLeft = c.undoLeft(policy); d.UndoLeft > 0 {
@@ -137,12 +125,9 @@ func (c *call) undoLeft(p apidoc.Policy) int64 {
 
 // wantedPolicy returns the policy that the parameters describe. Settings at their defaults are left
 // out, and the pools of the present policy are kept if the wanted one has pools.
-func (c *call) wantedPolicy() (w docs.PolicyQuery, err error) {
-	present, err := c.policy()
-	if err != nil {
-		return w, err
-	}
-	w = docs.PolicyQuery{Policy: cmp.Or(c.params["policy"], present.Policy), Conf: make(map[string]string)}
+func (c *call) wantedPolicy() docs.PolicyQuery {
+	present := c.policy()
+	w := docs.PolicyQuery{Policy: cmp.Or(c.params["policy"], present.Policy), Conf: make(map[string]string)}
 	byDefault := make(map[string]string)
 	for _, s := range newSettingRows(w.Policy, nil) {
 		byDefault[s.Name] = s.Default
@@ -157,7 +142,7 @@ func (c *call) wantedPolicy() (w docs.PolicyQuery, err error) {
 			w.Conf[name] = value
 		}
 	}
-	return w, nil
+	return w
 }
 
 // policyCommand returns the command that sets a policy. The content of an allocation file is read by the
@@ -173,14 +158,8 @@ func policyCommand(w docs.PolicyQuery) string {
 }
 
 func showPreview(c *call) error {
-	w, err := c.wantedPolicy()
-	if err != nil {
-		return err
-	}
-	preview, err := read(c, docs.Preview, w)
-	if err != nil {
-		return err
-	}
+	w := c.wantedPolicy()
+	preview := read(c, docs.Preview, w)
 	conf := maps.Clone(w.Conf)
 	delete(conf, registry.AllocationFile) // the form keeps it
 	delete(conf, registry.Allocations)
@@ -192,32 +171,15 @@ func showPreview(c *call) error {
 	}{preview, conf, command}, Command{"the change", command})
 }
 
-func answerPreview(c *call) error {
-	w, err := c.wantedPolicy()
-	if err != nil {
-		return err
-	}
-	preview, err := read(c, docs.Preview, w)
-	if err != nil {
-		return err
-	}
-	return c.json(preview)
-}
+func answerPreview(c *call) error { return c.json(read(c, docs.Preview, c.wantedPolicy())) }
 
 // setPolicy sets the wanted policy. A form that takes slots from running attempts must have the name of the
 // policy, which the user types.
 func (c *call) setPolicy(form bool) (apidoc.Change, error) {
-	w, err := c.wantedPolicy()
-	if err != nil {
-		return apidoc.Change{}, err
-	}
+	w := c.wantedPolicy()
 	if form && c.params["confirm"] != w.Policy {
-		preview, err := read(c, docs.Preview, w)
-		if err != nil {
-			return apidoc.Change{}, err
-		}
-		if n := preview.Preempted; n > 0 {
-			return apidoc.Change{}, docs.Bad("confirm", fmt.Sprintf("%q: the policy takes the slots of %d running attempts; type %s to confirm", c.params["confirm"], n, w.Policy))
+		if n := read(c, docs.Preview, w).Preempted; n > 0 {
+			c.reject(docs.Bad("confirm", fmt.Sprintf("%q: the policy takes the slots of %d running attempts; type %s to confirm", c.params["confirm"], n, w.Policy)))
 		}
 	}
 	return c.changePolicy(w.Policy, w.Conf, c.params["expected"])
@@ -225,25 +187,24 @@ func (c *call) setPolicy(form bool) (apidoc.Change, error) {
 
 // undo sets the policy that was before the last change.
 func (c *call) undo(bool) (apidoc.Change, error) {
-	p, err := c.policy()
-	if err != nil {
-		return apidoc.Change{}, err
-	}
+	p := c.policy()
 	if c.undoLeft(p) == 0 {
-		return apidoc.Change{}, fmt.Errorf("no change of the policy in the last %v can be undone: %w", undoTime, docs.ErrRefused)
+		c.reject(fmt.Errorf("no change of the policy in the last %v can be undone: %w", undoTime, docs.ErrRefused))
+		return apidoc.Change{}, c.err
 	}
 	return c.changePolicy(p.LastChange.Policy, p.LastChange.Conf, cmp.Or(c.params["expected"], p.Fingerprint))
 }
 
+// changePolicy changes the policy, unless what led to the change has failed.
 func (c *call) changePolicy(policy string, conf map[string]string, expected string) (apidoc.Change, error) {
+	if c.err != nil {
+		return apidoc.Change{}, c.err
+	}
 	return c.cfg.Source.Change(c.ctx, docs.Change{Do: "policy.set", ID: policy, Conf: conf, Expected: expected, User: c.caller.Name})
 }
 
 func showDecisions(c *call) error {
-	list, err := wanted(c, docs.Decisions)
-	if err != nil {
-		return err
-	}
+	list := wanted(c, docs.Decisions)
 	v := &view{call: c}
 	next, first := "", ""
 	if list.Before > 0 {

@@ -52,14 +52,7 @@ func signOf(kind string) string {
 const itemsPerPage = 100
 
 func showTimeline(c *call) error {
-	w, err := windowOf(c.params)
-	if err != nil {
-		return err
-	}
-	h, err := c.history()
-	if err != nil {
-		return err
-	}
+	w, h := c.window(), c.history()
 	p := newTimelinePicture(w.Px)
 	w.Limit, w.Px = p.bounds()
 	v := &view{call: c}

@@ -28,16 +28,11 @@ type SlotUse struct {
 }
 
 // summary adds up figures of the cluster.
-func (c *call) summary() (ClusterSummary, error) {
+func (c *call) summary() ClusterSummary {
 	masters := c.masters()
 	doc := ClusterSummary{Cluster: masters.Cluster, Leader: masters.Leader, Nodes: make(map[string]int)}
-	page, err := read(c, docs.Jobs, docs.JobQuery{Page: docs.Page{Limit: 1}})
-	if err != nil {
-		return doc, err
-	}
-	doc.Jobs = page.States
-	nodes, err := read(c, docs.Nodes, docs.No{})
-	for _, node := range nodes {
+	doc.Jobs = read(c, docs.Jobs, docs.JobQuery{Page: docs.Page{Limit: 1}}).States
+	for _, node := range read(c, docs.Nodes, docs.No{}) {
 		doc.Nodes[node.State]++
 		if node.State == "RUNNING" {
 			doc.MapSlots.Total += node.MapSlots
@@ -46,7 +41,7 @@ func (c *call) summary() (ClusterSummary, error) {
 		doc.MapSlots.Used += node.MapsRunning
 		doc.ReduceSlots.Used += node.ReducesRunning
 	}
-	return doc, err
+	return doc
 }
 
 func showOverview(c *call) error {
@@ -57,22 +52,10 @@ func showOverview(c *call) error {
 		Use          *Chart
 		Ranges       []Tab
 	}{}
-	var err error
-	if data.ClusterSummary, err = c.summary(); err != nil {
-		return err
-	}
-	page, err := read(c, docs.Jobs, docs.JobQuery{States: []string{"PREP", "RUNNING"}, Page: docs.Page{Limit: 10}})
-	if err != nil {
-		return err
-	}
-	data.Active = page.Jobs
-	if page, err = read(c, docs.Jobs, docs.JobQuery{States: []string{"SUCCEEDED", "FAILED", "KILLED"}, Page: docs.Page{Sort: "-finishTime", Limit: 10}}); err != nil {
-		return err
-	}
-	data.Over = page.Jobs
-	if data.Pools, err = read(c, docs.Pools, docs.No{}); err != nil {
-		return err
-	}
+	data.ClusterSummary = c.summary()
+	data.Active = read(c, docs.Jobs, docs.JobQuery{States: []string{"PREP", "RUNNING"}, Page: docs.Page{Limit: 10}}).Jobs
+	data.Over = read(c, docs.Jobs, docs.JobQuery{States: []string{"SUCCEEDED", "FAILED", "KILLED"}, Page: docs.Page{Sort: "-finishTime", Limit: 10}}).Jobs
+	data.Pools = read(c, docs.Pools, docs.No{})
 	h := c.samples("")
 	data.Use, data.Ranges = h.useChart(), h.Ranges
 	return c.render(http.StatusOK, "overview", "Overview", data, Command{"jobs", "hammr job list"}, Command{"tasknodes", "hammr node list"}, Command{"masters", "hammr master status"})
@@ -110,10 +93,7 @@ func newTable[T any](c *call, rows []T, total int, states map[string]int, next s
 }
 
 func showJobs(c *call) error {
-	page, err := wanted(c, docs.Jobs)
-	if err != nil {
-		return err
-	}
+	page := wanted(c, docs.Jobs)
 	command := "hammr job list --all"
 	for flag, value := range map[string]string{"state": strings.ToLower(c.params["state"]), "user": c.params["user"], "queue": c.params["pool"]} {
 		if value != "" {

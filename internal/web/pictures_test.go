@@ -160,21 +160,22 @@ func TestWindowsOfALargeJobAreBounded(t *testing.T) {
 
 func TestHistoryIsMadeOnceForTheSameEvents(t *testing.T) {
 	var k histories
+	k.kept.most = maxHistories
 	f := newFake("n4")
 	events := f.events[aJob]
 	first, second := k.of(aJob, events, nil, 5), k.of(aJob, events, nil, 9)
-	if first.Now != 5 || second.Now != 9 || len(k.kept) != 1 || &first.Spans[0] != &second.Spans[0] {
-		t.Errorf("times %d and %d, %d kept", first.Now, second.Now, len(k.kept))
+	if first.Now != 5 || second.Now != 9 || len(k.kept.mu.kept) != 1 || &first.Spans[0] != &second.Spans[0] {
+		t.Errorf("times %d and %d, %d kept", first.Now, second.Now, len(k.kept.mu.kept))
 	}
 	events.Events = append([]apidoc.Event{}, events.Events...)
-	if third := k.of(aJob, events, nil, 9); len(k.kept) != 1 || &third.Spans[0] == &second.Spans[0] {
+	if third := k.of(aJob, events, nil, 9); len(k.kept.mu.kept) != 1 || &third.Spans[0] == &second.Spans[0] {
 		t.Errorf("other events have the same history")
 	}
 	for i := range 2 * maxHistories {
 		k.of(fmt.Sprint("job", i), apidoc.Events{}, nil, 1)
 	}
-	if len(k.kept) != maxHistories {
-		t.Errorf("%d histories are kept", len(k.kept))
+	if len(k.kept.mu.kept) != maxHistories {
+		t.Errorf("%d histories are kept", len(k.kept.mu.kept))
 	}
 }
 

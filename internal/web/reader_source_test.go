@@ -29,7 +29,7 @@ func newQuoting() *fakeSource {
 		f.reports[id] = r
 	}
 	docs.Serve(f.table, docs.Explanation, func(ctx context.Context, q docs.TaskID) (docs.Answer[apidoc.Explanation], error) {
-		a, err := f.Explain(ctx, q.Job, q.Task)
+		a, err := f.Explain(ctx, q)
 		attempts := []apidoc.ExplainedAttempt{{ID: anOver, Tasknode: "n2", State: "FAILED", Cause: "panic: " + quoted}}
 		a.Value.Cause, a.Value.Taken = "panic: "+quoted, attempts
 		if a.Value.Task != nil {
@@ -44,13 +44,11 @@ func newQuoting() *fakeSource {
 		a.Value.Problems = nil // those of the fake have the cause of the job
 		return a, err
 	})
-	docs.Serve(f.table, docs.Status, func(ctx context.Context, q docs.JobID) (docs.Answer[*wire.JobStatus], error) {
-		a, err := f.Status(ctx, q.Job)
-		if err == nil {
-			a.Value.State, a.Value.Cause, a.Value.FinishTime = wire.JobState_FAILED, "panic: "+quoted, atMillis
-			a.Value.Tasks[0].Attempts[0].Cause, a.Value.Tasks[0].Attempts[0].State = "panic: "+quoted, wire.AttemptState_ATTEMPT_FAILED
-		}
-		return a, err
+	serveJob(f, docs.Status, func(job string) *wire.JobStatus {
+		s := f.status(job)
+		s.State, s.Cause, s.FinishTime = wire.JobState_FAILED, "panic: "+quoted, atMillis
+		s.Tasks[0].Attempts[0].Cause, s.Tasks[0].Attempts[0].State = "panic: "+quoted, wire.AttemptState_ATTEMPT_FAILED
+		return s
 	})
 	return f
 }

@@ -92,6 +92,9 @@ const pageBytes = 24 << 10
 
 // render answers with a page.
 func (c *call) render(status int, name, title string, data any, commands ...Command) error {
+	if c.err != nil {
+		return c.err
+	}
 	v := &view{
 		call: c, Title: title, Masters: c.masters(), Server: c.cfg.Name, SignedIn: c.caller.Token,
 		Commands: commands, Data: data, Links: c.links(), Notice: c.notice(),
@@ -211,6 +214,7 @@ func formsOn(kinds []*docs.Action, id string, options []string) (forms []Form) {
 
 // showError shows a page for an error.
 func (c *call) showError(status int, err error) {
+	c.err = nil // of what it was about; the page has documents of its own
 	data := struct {
 		Status int
 		Text   string
@@ -223,7 +227,7 @@ func (c *call) showError(status int, err error) {
 	if status == http.StatusNotFound {
 		data.Hits, data.Why, data.Search = c.suggest(), c.whyUnknown(), c.searchUnknown()
 	}
-	c.params = map[string]string{}
+	c.params, c.err = map[string]string{}, nil
 	if err := c.render(status, "error", data.Text, data); err != nil {
 		c.cfg.Logger.Error("page of an error failed", "path", c.r.URL.Path, "error", err)
 		http.Error(c.w, data.Detail, status)

@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/access"
+	"github.com/hammr/hammr/internal/web/analysis"
 	"github.com/hammr/hammr/internal/web/hadoop"
 )
 
@@ -88,7 +89,7 @@ func pageRoutes() []*Route {
 func documentRoutes() (routes []*Route) {
 	for _, e := range docs.Entries() {
 		rt := &Route{Path: apiRoot + e.Path, Verb: access.View, Object: e.Object, Params: e.Params(), Answer: e.Answer, Doc: e.Text, Serve: func(c *call) error { return c.answer(e) }}
-		if e.IsList() {
+		if e.Rows != nil {
 			rt.Params = append(rt.Params, formatParam)
 		}
 		if e == docs.Preview.Entry {
@@ -100,15 +101,9 @@ func documentRoutes() (routes []*Route) {
 }
 
 // figure returns a call of the API whose answer is made of several documents.
-func figure[A any](path, object, text string, of func(*call) (A, error), params ...docs.Param) *Route {
+func figure[A any](path, object, text string, of func(*call) A, params ...docs.Param) *Route {
 	var none A
-	return &Route{Path: apiRoot + path, Verb: access.View, Object: object, Params: params, Answer: none, Doc: text, Serve: func(c *call) error {
-		value, err := of(c)
-		if err != nil {
-			return err
-		}
-		return c.json(value)
-	}}
+	return &Route{Path: apiRoot + path, Verb: access.View, Object: object, Params: params, Answer: none, Doc: text, Serve: func(c *call) error { return c.json(of(c)) }}
 }
 
 // figureRoutes are the calls of the API beside documents.
@@ -119,15 +114,19 @@ func figureRoutes() []*Route {
 	return []*Route{
 		{Path: apiRoot + "/openapi.json", Verb: access.View, Object: "cluster", Answer: map[string]any{}, Doc: "This document.", Serve: sendOpenAPI},
 		figure("/cluster", "cluster", "Figures of the whole cluster.", (*call).summary),
-		figure("/search", "cluster", "Objects whose id or name has a text, at most 20.", func(c *call) ([]Hit, error) { return c.search(c.params["q"]) },
+		figure("/search", "cluster", "Objects whose id or name has a text, at most 20.", func(c *call) []Hit { return c.search(c.params["q"]) },
 			docs.Param{Name: "q", Required: true, Doc: "the text"}),
-		figure("/scheduler/policies", "policy", "The policies that can be chosen, with their settings.", func(*call) ([]apidoc.PolicyKind, error) { return policyKinds(), nil }),
+		figure("/scheduler/policies", "policy", "The policies that can be chosen, with their settings.", func(*call) []apidoc.PolicyKind { return policyKinds() }),
 		figure("/compare", "job", "What differs between two jobs.", (*call).comparison, compared("a", "first"), compared("b", "second")),
-		figure("/jobs/{job}/timeline", "job", "Spans, marks and arrows of the attempts in a window of time.", (*call).timeline,
+		figure("/jobs/{job}/timeline", "job", "Spans, marks and arrows of the attempts in a window of time.", func(c *call) analysis.Timeline {
+			w := c.window()
+			return c.history().Timeline(w)
+		},
 			append(slices.Clone(windowParams), docs.Param{Name: "px", Max: 4000, Default: "1600", Doc: "width of the picture, pixels"})...),
-		figure("/jobs/{job}/skew", "job", "How unevenly the tasks of each stage are loaded.", (*call).skew, jobParam, measureParam),
-		figure("/jobs/{job}/preemptions", "job", "Orders to give up slots, by mode.", (*call).preemptions, jobParam),
-		figure("/jobs/{job}/locality", "job", "Where tasks ran relative to their input.", (*call).locality, jobParam),
+		figure("/jobs/{job}/skew", "job", "How unevenly the tasks of each stage are loaded.",
+			func(c *call) analysis.Skew { return analysis.SkewOf(c.columns(), c.params["job"], c.params["by"]) }, jobParam, measureParam),
+		figure("/jobs/{job}/preemptions", "job", "Orders to give up slots, by mode.", func(c *call) analysis.Preemptions { return c.history().Preemptions() }, jobParam),
+		figure("/jobs/{job}/locality", "job", "Where tasks ran relative to their input.", func(c *call) analysis.Locality { return analysis.LocalityOf(c.columns()) }, jobParam),
 	}
 }
 

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -49,46 +48,36 @@ func attemptURL(a cluster.AttemptID) string {
 
 // search returns the objects whose id or name contains a text: jobs, tasknodes, pools and users. An
 // id of a job, task or attempt is found without asking the cluster.
-func (c *call) search(text string) (hits []Hit, err error) {
+func (c *call) search(text string) (hits []Hit) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return nil, nil
+		return nil
 	}
 	if hit := exact(text); hit != nil {
-		return []Hit{*hit}, nil
+		return []Hit{*hit}
 	}
-	all, err := read(c, docs.Nodes, docs.No{})
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range all {
+	for _, n := range read(c, docs.Nodes, docs.No{}) {
 		hits = appendMatch(hits, Hit{Kind: "node", ID: n.Name, URL: "/nodes/" + url.PathEscape(n.Name)}, text)
 	}
-	queues, err := read(c, docs.Pools, docs.No{})
-	if err != nil {
-		return nil, err
-	}
-	for _, q := range queues {
+	for _, q := range read(c, docs.Pools, docs.No{}) {
 		hits = appendMatch(hits, Hit{Kind: "pool", ID: q.Name, URL: "/jobs?pool=" + url.QueryEscape(q.Name)}, text)
 	}
-	jobs, err := c.searchJobs(c.ctx, text)
-	hits = append(hits, jobs...)
-	return hits[:min(len(hits), maxHits)], err
+	hits = append(hits, c.searchJobs(text)...)
+	return hits[:min(len(hits), maxHits)]
 }
 
 // searchJobs returns jobs by a part of their id or name, and the user of that name. Any job has the
 // text "".
-func (c *call) searchJobs(ctx context.Context, text string) (hits []Hit, err error) {
+func (c *call) searchJobs(text string) (hits []Hit) {
 	if text != "" {
-		if page, err := read(c, docs.Jobs, docs.JobQuery{User: text, Page: docs.Page{Limit: 1}}); err == nil && page.Total > 0 {
+		if page := optional(c, docs.Jobs, docs.JobQuery{User: text, Page: docs.Page{Limit: 1}}); page.Total > 0 {
 			hits = append(hits, Hit{Kind: "user", ID: text, Name: fmt.Sprintf("%d jobs", page.Total), URL: "/jobs?user=" + url.QueryEscape(text)})
 		}
 	}
-	page, err := read(c, docs.Jobs, docs.JobQuery{Text: text, Page: docs.Page{Limit: maxHits}})
-	for _, j := range page.Jobs {
+	for _, j := range read(c, docs.Jobs, docs.JobQuery{Text: text, Page: docs.Page{Limit: maxHits}}).Jobs {
 		hits = append(hits, Hit{Kind: "job", ID: j.JobID, Name: j.Name, URL: "/jobs/" + url.PathEscape(j.JobID)})
 	}
-	return hits, err
+	return hits
 }
 
 // appendMatch adds a hit if its id contains a text, in any case of letters. An equal id comes first.
@@ -105,11 +94,8 @@ func appendMatch(hits []Hit, h Hit, text string) []Hit {
 // showSearch leads to the object if there is one, and lists what it has found otherwise.
 func showSearch(c *call) error {
 	text := strings.TrimSpace(c.params["q"])
-	hits, err := c.search(text)
-	if err != nil {
-		return err
-	}
-	if len(hits) == 1 || len(hits) > 0 && hits[0].ID == text {
+	hits := c.search(text)
+	if c.err == nil && (len(hits) == 1 || len(hits) > 0 && hits[0].ID == text) {
 		return c.redirect(hits[0].URL)
 	}
 	return c.render(http.StatusOK, "search", "Search", struct {
@@ -130,15 +116,14 @@ func (c *call) suggest() []Hit {
 	var hits []Hit
 	switch {
 	case c.params["node"] != "":
-		all, _ := read(c, docs.Nodes, docs.No{})
-		for _, n := range all {
+		for _, n := range read(c, docs.Nodes, docs.No{}) {
 			hits = append(hits, Hit{Kind: "node", ID: n.Name, URL: "/nodes/" + url.PathEscape(n.Name)})
 		}
 	default:
 		number := id[strings.LastIndexByte(id, '_')+1:] // a job of another cluster has the same form
-		hits, _ = c.searchJobs(c.ctx, number)
+		hits = c.searchJobs(number)
 		if len(hits) == 0 {
-			hits, _ = c.searchJobs(c.ctx, "")
+			hits = c.searchJobs("")
 		}
 	}
 	return hits[:min(len(hits), 5)]

@@ -50,18 +50,18 @@ func (c *Config) EnsureDefaults() {
 
 // server serves the routes.
 type server struct {
-	cfg       Config
-	base      string        // Base of the gate, without the slash at its end
-	heavy     chan struct{} // has an element for each heavy request that runs
-	mux       *http.ServeMux
-	hub       *hub
-	histories histories
+	cfg   Config
+	base  string        // Base of the gate, without the slash at its end
+	heavy chan struct{} // has an element for each heavy request that runs
+	mux   *http.ServeMux
+	hub   *hub
 
 	profiling chan struct{} // has an element for each profile that is taken
-	profiles  profiles
+	profiles  latest[*takenProfile]
 
 	fragments
-	pasts pasts
+	histories histories
+	pasts     latest[keptPast] // by job
 }
 
 // Handler serves pages, API and assets.
@@ -83,6 +83,7 @@ func New(cfg Config) *Handler {
 	cfg.Source = withDrills{cfg.Source, cfg.Drills}
 	s := &server{cfg: cfg, base: strings.TrimSuffix(cfg.Gate.Base(), "/"), heavy: make(chan struct{}, maxHeavy), hub: newHub(cfg.Source),
 		profiling: make(chan struct{}, maxProfiling)}
+	s.profiles.most, s.histories.kept.most, s.pasts.most = maxProfiles, maxHistories, maxPasts
 	mux := http.NewServeMux()
 	s.mux = mux
 	for _, rt := range Routes() {
@@ -110,6 +111,7 @@ type call struct {
 	oldest time.Time // time of the oldest value that the answer has; zero if it has none
 	stale  error     // why a value is not fresh
 
+	err      error  // the answer, instead of a page or a document
 	fragment string // of the page, if the request is for that
 }
 
@@ -206,15 +208,21 @@ func enter(ctx context.Context, slots chan struct{}, what string) (leave func(),
 		Text: fmt.Sprintf("%d other %s run already; try again in a few seconds", cap(slots), what)}
 }
 
-// use returns the value of an answer, and notes how old it is.
-func use[T any](c *call, a docs.Answer[T], err error) (T, error) {
-	if err == nil {
-		if c.oldest.IsZero() || a.At.Before(c.oldest) {
-			c.oldest = a.At
-		}
-		c.stale = cmp.Or(c.stale, a.Stale)
+// reject makes an error the answer, unless there is one already. It does nothing for nil. Handlers continue with zero
+// values: what they make of them is not sent.
+func (c *call) reject(err error) { c.err = cmp.Or(c.err, err) }
+
+// use returns the value of an answer, and notes how old it is. An error becomes the answer to the request.
+func use[T any](c *call, a docs.Answer[T], err error) T {
+	if err != nil {
+		c.reject(err)
+		return a.Value
 	}
-	return a.Value, err
+	if c.oldest.IsZero() || a.At.Before(c.oldest) {
+		c.oldest = a.At
+	}
+	c.stale = cmp.Or(c.stale, a.Stale)
+	return a.Value
 }
 
 // age returns how old the oldest value is.

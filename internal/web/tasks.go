@@ -10,14 +10,7 @@ import (
 
 func showTasks(c *call) error {
 	job := c.params["job"]
-	page, err := wanted(c, docs.Tasks)
-	if err != nil {
-		return err
-	}
-	groups, err := read(c, docs.Summary, docs.SummaryQuery{Job: job, By: c.params["by"]})
-	if err != nil {
-		return err
-	}
+	page, groups := wanted(c, docs.Tasks), read(c, docs.Summary, docs.SummaryQuery{Job: job, By: c.params["by"]})
 	data := struct {
 		tableData[apidoc.TaskRow]
 		jobHead

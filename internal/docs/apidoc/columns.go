@@ -80,12 +80,16 @@ func (c *TaskColumns) ReadBytes(i int) int64 {
 	return c.Read[i]
 }
 
+// TaskID returns the id of a task of a job.
+func TaskID(job, stage string, number int32) string {
+	return fmt.Sprintf("task_%s_%s_%06d", strings.TrimPrefix(job, "job_"), stage, number)
+}
+
 // Row returns task i of a job.
 func (c *TaskColumns) Row(job string, i int) TaskRow {
 	stage := c.Stages[c.Stage[i]]
 	return TaskRow{
-		ID:   fmt.Sprintf("task_%s_%s_%06d", strings.TrimPrefix(job, "job_"), stage, c.Number[i]),
-		Type: c.Types[c.Stage[i]], Stage: stage, Number: int(c.Number[i]), State: c.States[c.State[i]], Attempts: int(c.Attempts[i]),
+		ID: TaskID(job, stage, c.Number[i]), Type: c.Types[c.Stage[i]], Stage: stage, Number: int(c.Number[i]), State: c.States[c.State[i]], Attempts: int(c.Attempts[i]),
 		Node: c.Nodes[c.Node[i]], Place: c.Places[c.Place[i]], StartTime: c.Start[i], FinishTime: c.End[i], Duration: c.Duration[i],
 		Bytes: c.Bytes[i], Records: c.Records[i], In: c.In[i], Spilled: c.Spilled[i], Read: c.ReadBytes(i),
 	}

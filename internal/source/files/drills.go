@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,15 +71,7 @@ func (s drills) drillNames() (names []string, err error) {
 			modified[e.Name()] = info.ModTime().UnixNano()
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int {
-		switch d := modified[b] - modified[a]; {
-		case d < 0:
-			return -1
-		case d > 0:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(modified[b], modified[a]) })
 	return names, nil
 }
 

@@ -66,25 +66,22 @@ type Span struct {
 	state    State // Running, Suspended or Stopping
 }
 
-// Arrow leads from what an attempt left to the attempt that continues it.
+// Arrow leads from what an attempt left to the attempt that continues it. Its kinds are
+//
+//	split      the rest of the range became a new task, which has started
+//	continue   a new attempt resumed from the checkpoint, on the same tasknode
+//	move       a new attempt resumed from the checkpoint, on another tasknode
+//	resume     the attempt has a slot again after a suspension
+//	speculate  a second attempt at a slow task
+//	retry      the task was started over
 type Arrow struct {
-	Kind       string // of ArrowKinds
-	Source     int32  // span
-	Target     int32  // span
-	SourceTime int64  // ms since the epoch
+	Kind       string
+	Source     int32 // span
+	Target     int32 // span
+	SourceTime int64 // ms since the epoch
 	TargetTime int64
 	Mode       string // how the slot of the source was given up: split, checkpoint, suspend, fail, kill, preempt, lose; "" of a speculation
 	Bytes      int64  // of the checkpoint; 0 if there is none
-}
-
-// ArrowKinds are the kinds of arrows.
-var ArrowKinds = []string{
-	"split",     // the rest of the range became a new task, which has started
-	"continue",  // a new attempt resumed from the checkpoint, on the same tasknode
-	"move",      // a new attempt resumed from the checkpoint, on another tasknode
-	"resume",    // the attempt has a slot again after a suspension
-	"speculate", // a second attempt at a slow task
-	"retry",     // the task was started over
 }
 
 // mark is an event that is drawn as a sign. Starts and normal ends are not: their spans show them.

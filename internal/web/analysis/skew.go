@@ -230,18 +230,10 @@ func histogram(values []int64, sorted []int32, highest int64) []Bin {
 
 func topTasks(c *apidoc.TaskColumns, values []int64, sorted []int32, s StageSkew, job string) (top []TaskSkew) {
 	for _, i := range slices.Backward(sorted[max(0, len(sorted)-maxTop):]) {
-		top = append(top, TaskSkew{TaskID(job, s.Stage, c.Number[i]), c.Nodes[c.Node[i]], values[i], float64(values[i]) / float64(s.Sum), c.Duration[i]})
+		top = append(top, TaskSkew{apidoc.TaskID(job, s.Stage, c.Number[i]), c.Nodes[c.Node[i]], values[i], float64(values[i]) / float64(s.Sum), c.Duration[i]})
 	}
 	return top
 }
-
-// TaskID returns the id of a task of a job.
-func TaskID(job, stage string, number int32) string {
-	return fmt.Sprintf("task%s_%s_%06d", trimJob(job), stage, number)
-}
-
-// trimJob returns the id of a job without its first word.
-func trimJob(job string) string { return job[min(len(job), len("job")):] }
 
 // points returns evenly chosen tasks for a scatter plot, the highest ones always.
 func points(c *apidoc.TaskColumns, values []int64, sorted []int32) (list []TaskPoint) {
