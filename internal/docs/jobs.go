@@ -130,6 +130,9 @@ var (
 	Status = message(document[JobID, *wire.JobStatus]("/jobs/{job}/status", "job", "The status of a job with its tasks."))
 	// Progress is Status without tasks, partitions and properties, which may be very many.
 	Progress = message(document[JobID, *wire.JobStatus]("/jobs/{job}/progress", "job", "The status of a job without its tasks."))
+	// Line is a job as Jobs lists it, the zero value if the list does not have it.
+	Line = redacted(derived(document[JobID, apidoc.Job]("", "job", "A job in the list of jobs."), lineOf),
+		func(_ JobID, j apidoc.Job) (apidoc.Job, error) { j.Cause = WithoutQuotes(j.Cause); return j, nil })
 	// Statuses has the tasks of a job, without their counters.
 	Statuses = derived(document[JobID, TaskStatuses]("", "job", "The status of each task of a job."), statusesOf)
 )
@@ -162,14 +165,13 @@ func failuresOf(ctx context.Context, s Reader, q JobID) (Answer[[]report.Failure
 	return Answer[[]report.Failure]{Value: append([]report.Failure{}, a.Value.Failures...), At: a.At, Stale: a.Stale}, err
 }
 
-// Line returns a job as the list of jobs has it, the zero value if the list does not have it. Ids and names
-// of other jobs may contain the id.
-func Line(ctx context.Context, s Reader, id string) (line Answer[apidoc.Job], err error) {
-	q := JobQuery{Text: id, Page: Page{Limit: MaxLimit}}
+// lineOf looks for a job in the list. Ids and names of other jobs may contain the id.
+func lineOf(ctx context.Context, s Reader, of JobID) (line Answer[apidoc.Job], err error) {
+	q := JobQuery{Text: of.Job, Page: Page{Limit: MaxLimit}}
 	for {
 		a, err := Jobs.Read(ctx, s, q)
 		line.At, line.Stale = a.At, a.Stale
-		if i := slices.IndexFunc(a.Value.Jobs, func(j apidoc.Job) bool { return j.JobID == id }); i >= 0 {
+		if i := slices.IndexFunc(a.Value.Jobs, func(j apidoc.Job) bool { return j.JobID == of.Job }); i >= 0 {
 			line.Value = a.Value.Jobs[i]
 			return line, err
 		}

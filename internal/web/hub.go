@@ -262,7 +262,7 @@ func (h *hub) print(ctx context.Context, topic string) uint64 {
 	case "jobs":
 		return h.printJobs(ctx)
 	case "job":
-		job, line := printOf(docs.Job.Read(ctx, h.source, docs.JobID{Job: id})), printOf(docs.Line(ctx, h.source, id))
+		job, line := printOf(docs.Job.Read(ctx, h.source, docs.JobID{Job: id})), printOf(docs.Line.Read(ctx, h.source, docs.JobID{Job: id}))
 		return job ^ line<<1
 	case "nodes":
 		return printOf(docs.Nodes.Read(ctx, h.source, docs.No{}))

@@ -40,7 +40,7 @@ func showJob(c *call) error {
 	if d.Report = read(c, docs.Job, docs.JobID{Job: d.ID}); c.err != nil {
 		return c.err
 	}
-	d.Explain, d.Job = c.explain(d.ID, ""), c.jobLine(d.ID)
+	d.Explain, d.Job = c.explain(d.ID, ""), read(c, docs.Line, docs.JobID{Job: d.ID})
 	d.Final = d.Report.State != report.Running
 	end := d.Report.FinishTime
 	if end == 0 {
@@ -78,12 +78,6 @@ func (c *call) explain(job, task string) (e apidoc.Explanation) {
 		c.stale = cmp.Or(c.stale, err)
 		return e
 	}
-	return use(c, a, err)
-}
-
-// jobLine returns a job as the list of jobs has it, the zero value if the list does not have it.
-func (c *call) jobLine(id string) apidoc.Job {
-	a, err := docs.Line(c.ctx, c.cfg.Source, id)
 	return use(c, a, err)
 }
 

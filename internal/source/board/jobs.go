@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -16,8 +17,9 @@ import (
 	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
-func (s *Source) jobs(ctx context.Context, q docs.JobQuery) (docs.Answer[docs.JobPage], error) {
-	all, err := ask(ctx, s, s.answers, "jobs", func(ctx context.Context) ([]apidoc.Job, time.Time, time.Duration, error) {
+// allJobs returns the lines of all jobs, for all readers at once.
+func (s *Source) allJobs(ctx context.Context) (docs.Answer[[]apidoc.Job], error) {
+	return ask(ctx, s, s.answers, "jobs", func(ctx context.Context) ([]apidoc.Job, time.Time, time.Duration, error) {
 		live, err := s.cfg.Master.LiveJobs(ctx)
 		if err != nil {
 			live = nil // the list is as good without it, except for what jobs wait for
@@ -29,11 +31,25 @@ func (s *Source) jobs(ctx context.Context, q docs.JobQuery) (docs.Answer[docs.Jo
 		}
 		return rows, now.At, freshness, nil
 	})
+}
+
+func (s *Source) jobs(ctx context.Context, q docs.JobQuery) (docs.Answer[docs.JobPage], error) {
+	all, err := s.allJobs(ctx)
 	if err != nil {
 		return docs.Answer[docs.JobPage]{}, err
 	}
 	page, err := docs.SelectJobs(all.Value, q, s.cfg.Cluster)
 	return docs.Answer[docs.JobPage]{Value: page, At: all.At, Stale: all.Stale}, err
+}
+
+// listed answers docs.Line without a search in the texts of all jobs: each page of a job asks for it.
+func (s *Source) listed(ctx context.Context, q docs.JobID) (docs.Answer[apidoc.Job], error) {
+	all, err := s.allJobs(ctx)
+	a := docs.Answer[apidoc.Job]{At: all.At, Stale: all.Stale}
+	if i := slices.IndexFunc(all.Value, func(j apidoc.Job) bool { return j.JobID == q.Job }); i >= 0 {
+		a.Value = all.Value[i]
+	}
+	return a, err
 }
 
 // line describes a job for a list, as the leader does.

@@ -118,6 +118,7 @@ func New(cfg Config) *Source {
 	s := &Source{cfg: cfg, table: docs.Table{}, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
 	t := s.table
 	docs.Serve(t, docs.Jobs, s.jobs)
+	docs.Serve(t, docs.Line, s.listed)
 	docs.Serve(t, docs.Job, s.job)
 	docs.Serve(t, docs.Configuration, s.configuration)
 	docs.Serve(t, docs.Status, s.status)

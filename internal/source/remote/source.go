@@ -113,7 +113,10 @@ func (s *Source) prefer(first string, others ...string) {
 
 // Read implements docs.Source. Answers to the same question are shared among readers.
 func (s *Source) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answer[any], error) {
-	if e.Path == "" || e.Call {
+	switch {
+	case e.Path == "": // it follows from others
+		return docs.Table(nil).Read(ctx, s, e, query)
+	case e.Call:
 		return s.cfg.Status.Read(ctx, e, query)
 	}
 	if q, ok := query.(docs.Configured); ok {

@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/access"
+	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/internal/web"
 )
 
@@ -211,6 +212,15 @@ func TestDocumentsArriveUnchanged(t *testing.T) {
 	same("audit", audit.Value, err, apidoc.Audit{Since: 3, Actions: []apidoc.UserAction{{Time: 4, User: "ann", Do: "job.kill", ID: job}}})
 	node, err := docs.Node.Read(ctx, s, docs.NodeID{Node: "n1"})
 	same("node", node.Value, err, aNode)
+	line, err := docs.Line.Read(ctx, s, docs.JobID{Job: job})
+	same("line", line.Value.JobID, err, job)
+	leader := docs.Table{}
+	docs.Serve(leader, docs.Status, func(context.Context, docs.JobID) (docs.Answer[*wire.JobStatus], error) {
+		return docs.Answer[*wire.JobStatus]{Value: &wire.JobStatus{FinishTime: 9}}, nil
+	})
+	s.cfg.Status = leader.Reader()
+	statuses, err := docs.Statuses.Read(ctx, s, docs.JobID{Job: job})
+	same("statuses", statuses.Value.FinishTime, err, int64(9))
 	change, err := s.Change(ctx, docs.Change{Do: "job.move", ID: job, Value: "pool x", User: "ada"})
 	same("change", change, err, apidoc.Change{ID: job, Done: "moved", To: "pool x"})
 	same("action", f.acted, nil, docs.Change{Do: "job.move", ID: job, Value: "pool x", User: "unknown@127.0.0.1"}) // the transport of the tests names no user
