@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hammr/hammr/internal/client"
@@ -72,11 +71,6 @@ type Source struct {
 
 	calls    http.RoundTripper // to masters
 	profiles http.RoundTripper // to tasknodes
-
-	mu struct {
-		sync.Mutex
-		single map[string]Client // clients of single masters, by address
-	}
 }
 
 // New returns a Source. It connects at the first question.
@@ -88,7 +82,6 @@ func New(cfg Config) (*Source, error) {
 	}
 	s := &Source{cfg: cfg, client: c, answers: answers.New(cfg.Now, maxAnswers), large: answers.New(cfg.Now, maxLarge)}
 	s.calls, s.profiles = rpc.NewTransport(cfg.RPC), nodeprofile.Transport(cfg.RPC.Token, cfg.RPC.ClusterID)
-	s.mu.single = make(map[string]Client)
 	s.table = docs.Table{}
 	docs.Serve(s.table, docs.Masters, s.masters)
 	docs.Serve(s.table, docs.Status, s.status)
@@ -114,13 +107,7 @@ func (s *Source) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answe
 // Close closes the connections. No question may be under way.
 func (s *Source) Close() error {
 	(&http.Client{Transport: s.calls}).CloseIdleConnections()
-	errs := []error{s.client.Close()}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.mu.single {
-		errs = append(errs, c.Close())
-	}
-	return errors.Join(errs...)
+	return s.client.Close()
 }
 
 // classify marks errors with the sentinels of package docs.
@@ -158,23 +145,9 @@ const (
 	unreachableAge = 5 * time.Second
 )
 
-// kept is a client that stays connected.
-type kept struct{ Client }
-
-func (kept) Close() error { return nil }
-
-// connect returns the client of one master, which Close of the source closes.
-func (s *Source) connect(address string) (kept, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.mu.single[address] == nil {
-		c, err := s.cfg.Connect(s.cfg.RPC.ToOne(address, masterTimeout))
-		if err != nil {
-			return kept{}, err
-		}
-		s.mu.single[address] = c
-	}
-	return kept{s.mu.single[address]}, nil
+// connect returns the client of one master. All readers share its answer, so it need not stay connected.
+func (s *Source) connect(address string) (Client, error) {
+	return s.cfg.Connect(s.cfg.RPC.ToOne(address, masterTimeout))
 }
 
 // Change changes the cluster. Later questions are asked again, so that their answers show the change, or the

@@ -36,19 +36,14 @@ var NodePaths = []string{"GET /ws/v1/node", "GET /ws/v1/node/"}
 // whether a request has the token.
 func NodeManager(describe func(context.Context) (*Node, error), allow func(*http.Request) bool) http.Handler {
 	mux := http.NewServeMux()
-	serve := func(path string, answer func(*nodeCall) (*document, error)) {
+	serve := func(path string, answer func(*nodeCall) *document) {
 		mux.HandleFunc("GET /ws/v1/node"+path, func(w http.ResponseWriter, r *http.Request) {
 			n, err := describe(r.Context())
 			if err != nil {
 				Fail(w, r, http.StatusServiceUnavailable, err)
 				return
 			}
-			d, err := answer(&nodeCall{n, r})
-			if err != nil {
-				Fail(w, r, http.StatusInternalServerError, err)
-				return
-			}
-			_ = d.send(w, r) // the client may have disconnected
+			_ = answer(&nodeCall{n, r}).send(w, r) // the client may have disconnected
 		})
 	}
 	serve("", nodeInfo)
@@ -75,7 +70,7 @@ type nodeCall struct {
 	r *http.Request
 }
 
-func nodeInfo(c *nodeCall) (*document, error) {
+func nodeInfo(c *nodeCall) *document {
 	host, _, _ := net.SplitHostPort(c.ID)
 	return &document{root: "nodeInfo", body: object{
 		{"healthReport", c.Unhealthy}, {"totalVmemAllocatedContainersMB", c.Slots * SlotMB}, {"totalPmemAllocatedContainersMB", c.Slots * SlotMB},
@@ -83,7 +78,7 @@ func nodeInfo(c *nodeCall) (*document, error) {
 		{"resourceTypes", "memory-mb (unit=Mi), vcores"}, {"nodeHealthy", c.Unhealthy == ""}, {"nodeManagerVersion", version}, {"nodeManagerBuildVersion", version + " by hammr"},
 		{"nodeManagerVersionBuiltOn", buildTime()}, {"hadoopVersion", version}, {"hadoopBuildVersion", version + " by hammr"}, {"hadoopVersionBuiltOn", buildTime()},
 		{"id", c.ID}, {"nodeHostName", host}, {"nmStartupTime", c.Started.UnixMilli()},
-	}}, nil
+	}}
 }
 
 // apps returns the applications with attempts on the tasknode.
@@ -105,25 +100,25 @@ func (c *nodeCall) apps() (all []object) {
 }
 
 // nodeApps answers with the applications. The parameters state and user select some.
-func nodeApps(c *nodeCall) (*document, error) {
+func nodeApps(c *nodeCall) *document {
 	q := c.r.URL.Query()
 	all := slices.DeleteFunc(c.apps(), func(app object) bool {
 		return q.Get("state") != "" && !strings.EqualFold(q.Get("state"), "RUNNING") || q.Get("user") != "" && app[2].value != q.Get("user")
 	})
-	return &document{root: "apps", body: object{{"app", all}}}, nil
+	return &document{root: "apps", body: object{{"app", all}}}
 }
 
-func nodeApp(c *nodeCall) (*document, error) {
+func nodeApp(c *nodeCall) *document {
 	id := c.r.PathValue("app")
 	if _, err := jobOfApp(id); err != nil {
-		return nil, err
+		return failureOf(err, 0).document()
 	}
 	for _, app := range c.apps() {
 		if app[0].value == id {
-			return &document{root: "app", body: app}, nil
+			return &document{root: "app", body: app}
 		}
 	}
-	return nil, notFound("app with id %s not found", id)
+	return failureOf(notFound("app with id %s not found", id), 0).document()
 }
 
 func (c *nodeCall) container(a *NodeAttempt) object {
@@ -137,23 +132,23 @@ func (c *nodeCall) container(a *NodeAttempt) object {
 	}
 }
 
-func nodeContainers(c *nodeCall) (*document, error) {
+func nodeContainers(c *nodeCall) *document {
 	var rows []object
 	for i := range c.Attempts {
 		rows = append(rows, c.container(&c.Attempts[i]))
 	}
-	return &document{root: "containers", body: object{{"container", rows}}}, nil
+	return &document{root: "containers", body: object{{"container", rows}}}
 }
 
-func nodeContainer(c *nodeCall) (*document, error) {
+func nodeContainer(c *nodeCall) *document {
 	id := c.r.PathValue("container")
 	if !strings.HasPrefix(id, "container_") {
-		return nil, badRequest("java.lang.Exception: invalid container id, %s", id)
+		return failureOf(badRequest("java.lang.Exception: invalid container id, %s", id), 0).document()
 	}
 	for i := range c.Attempts {
 		if a := &c.Attempts[i]; containerOf(a.ID) == id {
-			return &document{root: "container", body: c.container(a)}, nil
+			return &document{root: "container", body: c.container(a)}
 		}
 	}
-	return nil, notFound("container with id, %s, not found", id)
+	return failureOf(notFound("container with id, %s, not found", id), 0).document()
 }
