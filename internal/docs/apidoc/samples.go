@@ -26,6 +26,13 @@ type Sample struct {
 	Launches Launches `json:"launches"` // attempts started
 }
 
+// Add adds the numbers of another sample.
+func (s *Sample) Add(o *Sample) {
+	s.Running, s.Waiting, s.Share, s.Kept, s.Lost = s.Running.Plus(o.Running), s.Waiting.Plus(o.Waiting), s.Share.Plus(o.Share), s.Kept+o.Kept, s.Lost+o.Lost
+	a, b := s.Launches, o.Launches
+	s.Launches = Launches{a.Node + b.Node, a.Rack + b.Rack, a.Other + b.Other, a.Any + b.Any}
+}
+
 // Launches counts attempts by the place where they were started, relative to the split of their task.
 type Launches struct {
 	Node  uint32 `json:"node"`

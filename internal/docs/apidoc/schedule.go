@@ -62,6 +62,9 @@ type Share struct {
 	Reduce float64 `json:"reduce"`
 }
 
+// Plus returns the sum of two shares.
+func (s Share) Plus(o Share) Share { return Share{s.Map + o.Map, s.Reduce + o.Reduce} }
+
 // SetParents sets the parents of queues: root.a is the parent of root.a.b and, if there is no
 // root.a.b, of root.a.b.c.
 func SetParents(queues []Queue) {

@@ -4,26 +4,15 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 )
-
-// Sample is the use of slots in a pool, or in the whole cluster, over an interval. Numbers of slots
-// are means over the interval, by kind of slot; the others are sums.
-type Sample struct {
-	At       int64      // start of the interval, ms since the epoch
-	Running  [2]float32 // slots in use
-	Waiting  [2]float32 // slots that tasks wait for
-	Share    [2]float32 // fair share of a pool in slots; of the cluster, slots of machines that accept tasks; 0 if unknown
-	Kept     float32    // slot-seconds of attempts that were preempted and kept their work
-	Lost     float32    // slot-seconds of attempts that were preempted by kill
-	Launches [4]uint32  // attempts started, by place: node, rack, other, any
-}
 
 // OtherPools is the name of the series that has the sums of the pools without a series of their own.
 // It is not the name of a pool, which has no parentheses.
 const OtherPools = "(other)"
 
-// maxSeries bounds the pools with a series of their own. A series takes at most 180 kB, so all of them
-// take at most 12 MB.
+// maxSeries bounds the pools with a series of their own. A series takes at most 250 kB, so all of them
+// take at most 17 MB.
 const maxSeries = 64
 
 // levels are the intervals of samples, and how many of each are kept: 10 minutes, 2 hours, 24 hours.
@@ -34,10 +23,10 @@ var levels = [...]struct {
 
 // samples are the series of a Board. Sample adds to them each second.
 type samples struct {
-	last    int64              // start of the latest second that was sampled
-	pools   map[string]*series // "" is the whole cluster
-	pending map[string]*Sample // kept, lost and launched since the latest sample, by pool
-	current map[string]*Sample // of the second that is sampled; empty between two calls
+	last    int64                     // start of the latest second that was sampled
+	pools   map[string]*series        // "" is the whole cluster
+	pending map[string]*apidoc.Sample // kept, lost and launched since the latest sample, by pool
+	current map[string]*apidoc.Sample // of the second that is sampled; empty between two calls
 }
 
 // series are the samples of a pool, by level.
@@ -48,21 +37,21 @@ type series struct {
 
 // ring has the latest samples of a level.
 type ring struct {
-	rows  []Sample // if it is full, first is the oldest
+	rows  []apidoc.Sample // if it is full, first is the oldest
 	first int
-	open  Sample // sums of the interval that is not over
-	n     int    // samples in open
+	open  apidoc.Sample // sums of the interval that is not over
+	n     int           // samples in open
 }
 
 func newSamples() samples {
-	return samples{pools: make(map[string]*series), pending: make(map[string]*Sample), current: make(map[string]*Sample)}
+	return samples{pools: make(map[string]*series), pending: make(map[string]*apidoc.Sample), current: make(map[string]*apidoc.Sample)}
 }
 
 // of returns an element of a map of samples, which it adds if it is missing.
-func of(m map[string]*Sample, pool string) *Sample {
+func of(m map[string]*apidoc.Sample, pool string) *apidoc.Sample {
 	s := m[pool]
 	if s == nil {
-		s = new(Sample)
+		s = new(apidoc.Sample)
 		m[pool] = s
 	}
 	return s
@@ -77,16 +66,15 @@ func (s *samples) count(pool string, was, now *StageRow) {
 	p.Kept += seconds(now.Preemption.KeptMillis - was.Preemption.KeptMillis)
 	p.Lost += seconds(now.Preemption.LostMillis - was.Preemption.LostMillis)
 	all, node, rack := increase(was.Launched, now.Launched), increase(was.LocalStarts, now.LocalStarts), increase(was.RackStarts, now.RackStarts)
-	p.Launches[0] += node
-	p.Launches[1] += rack
-	elsewhere := 3
+	elsewhere := &p.Launches.Any
 	if now.Source {
-		elsewhere = 2
+		elsewhere = &p.Launches.Other
 	}
-	p.Launches[elsewhere] += all - min(all, node+rack)
+	*elsewhere += all - min(all, node+rack)
+	p.Launches.Node, p.Launches.Rack = p.Launches.Node+node, p.Launches.Rack+rack
 }
 
-func seconds(millis int64) float32 { return float32(max(0, millis)) / 1000 }
+func seconds(millis int64) float64 { return float64(max(0, millis)) / 1000 }
 
 func increase(was, now int) uint32 { return uint32(max(0, now-was)) }
 
@@ -117,16 +105,15 @@ func (b *Board) Sample(at int64, shares map[string][2]float64) {
 			add(&p.Waiting, stage.Slots.Times(stage.Waiting))
 		}
 	}
-	all := Sample{Share: [2]float32{float32(b.mu.capacity[0]), float32(b.mu.capacity[1])}}
-	other := Sample{At: at}
+	all, other := apidoc.Sample{At: at}, apidoc.Sample{At: at}
 	for pool, p := range s.current {
-		p.At, p.Share = at, [2]float32{float32(shares[pool][0]), float32(shares[pool][1])}
-		all.plus(p, false)
+		p.At, p.Share = at, shareOf(shares[pool])
+		all.Add(p)
 		if !s.put(pool, p) {
-			other.plus(p, true)
+			other.Add(p)
 		}
 	}
-	all.At = at
+	all.Share = shareOf([2]float64{float64(b.mu.capacity[0]), float64(b.mu.capacity[1])})
 	s.put("", &all)
 	s.put(OtherPools, &other)
 	s.addIdle(at, shares)
@@ -145,16 +132,16 @@ func (s *samples) addIdle(at int64, shares map[string][2]float64) {
 			delete(s.pools, pool)
 			continue
 		}
-		p.add(&Sample{At: at, Share: [2]float32{float32(shares[pool][0]), float32(shares[pool][1])}})
+		p.add(&apidoc.Sample{At: at, Share: shareOf(shares[pool])})
 	}
 }
 
 // put adds a sample to the series of a pool. It returns false if the pool has none because there are
 // too many.
-func (s *samples) put(pool string, p *Sample) bool {
+func (s *samples) put(pool string, p *apidoc.Sample) bool {
 	r := s.pools[pool]
 	if r == nil {
-		if zero := (Sample{At: p.At}); pool == OtherPools && *p == zero {
+		if zero := (apidoc.Sample{At: p.At}); pool == OtherPools && *p == zero {
 			return true
 		}
 		if len(s.pools) >= maxSeries && pool != "" && pool != OtherPools {
@@ -168,25 +155,25 @@ func (s *samples) put(pool string, p *Sample) bool {
 	return true
 }
 
-func (r *series) add(p *Sample) {
+func (r *series) add(p *apidoc.Sample) {
 	for i := range r.rings {
 		r.rings[i].add(p, levels[i].step, levels[i].most)
 	}
 }
 
 // add adds a sample to the open interval. A sample of another interval closes the open one first.
-func (r *ring) add(p *Sample, step int64, most int) {
+func (r *ring) add(p *apidoc.Sample, step int64, most int) {
 	start := p.At - p.At%step
 	if r.n > 0 && r.open.At != start {
-		r.push(r.open.mean(r.n), most)
-		r.open, r.n = Sample{}, 0
+		r.push(mean(r.open, r.n), most)
+		r.open, r.n = apidoc.Sample{}, 0
 	}
 	r.open.At = start
-	r.open.plus(p, true)
+	r.open.Add(p)
 	r.n++
 }
 
-func (r *ring) push(row Sample, most int) {
+func (r *ring) push(row apidoc.Sample, most int) {
 	if len(r.rows) < most {
 		r.rows = append(r.rows, row)
 		return
@@ -195,34 +182,18 @@ func (r *ring) push(row Sample, most int) {
 	r.first = (r.first + 1) % most
 }
 
-// plus adds the numbers of p to s; the share only if share is set.
-func (s *Sample) plus(p *Sample, share bool) {
-	for kind := range s.Running {
-		s.Running[kind] += p.Running[kind]
-		s.Waiting[kind] += p.Waiting[kind]
-		if share {
-			s.Share[kind] += p.Share[kind]
-		}
-	}
-	s.Kept, s.Lost = s.Kept+p.Kept, s.Lost+p.Lost
-	for i := range s.Launches {
-		s.Launches[i] += p.Launches[i]
-	}
-}
-
 // mean divides the slots of a sum of n samples.
-func (s Sample) mean(n int) Sample {
-	for kind := range s.Running {
-		s.Running[kind] /= float32(n)
-		s.Waiting[kind] /= float32(n)
-		s.Share[kind] /= float32(n)
+func mean(s apidoc.Sample, n int) apidoc.Sample {
+	for _, slots := range []*apidoc.Share{&s.Running, &s.Waiting, &s.Share} {
+		slots.Map, slots.Reduce = slots.Map/float64(n), slots.Reduce/float64(n)
 	}
 	return s
 }
 
-func add(to *[2]float32, slots cluster.Slots) {
-	to[0] += float32(slots[0])
-	to[1] += float32(slots[1])
+func shareOf(slots [2]float64) apidoc.Share { return apidoc.Share{Map: slots[0], Reduce: slots[1]} }
+
+func add(to *apidoc.Share, slots cluster.Slots) {
+	*to = to.Plus(shareOf([2]float64{float64(slots[0]), float64(slots[1])}))
 }
 
 // Series returns the names of the series, sorted: "" for the whole cluster, OtherPools if it has one,
@@ -242,7 +213,7 @@ func (b *Board) Series() []string {
 // Each covers an interval of used ms: step, rounded up to a multiple of the intervals that are kept.
 // Intervals without samples are missing: the master did not run then. There are none for an unknown
 // series.
-func (b *Board) Samples(name string, from, step int64) (out []Sample, used int64) {
+func (b *Board) Samples(name string, from, step int64) (out []apidoc.Sample, used int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	level := levelOf(b.mu.samples.last-from, step)
@@ -262,15 +233,15 @@ func (b *Board) Samples(name string, from, step int64) (out []Sample, used int64
 		}
 		if len(out) == 0 || out[len(out)-1].At != start {
 			if len(out) > 0 {
-				out[len(out)-1] = out[len(out)-1].mean(n)
+				out[len(out)-1] = mean(out[len(out)-1], n)
 			}
-			out, n = append(out, Sample{At: start}), 0
+			out, n = append(out, apidoc.Sample{At: start}), 0
 		}
-		out[len(out)-1].plus(row, true)
+		out[len(out)-1].Add(row)
 		n++
 	}
 	if len(out) > 0 {
-		out[len(out)-1] = out[len(out)-1].mean(n)
+		out[len(out)-1] = mean(out[len(out)-1], n)
 	}
 	return out, step
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -29,23 +30,23 @@ func TestSamplesCountAStory(t *testing.T) {
 	if len(got) != 3 {
 		t.Fatalf("%d samples, want those of 10, 11 and 23 s: %+v", len(got), got)
 	}
-	if got[0].Running != [2]float32{} || got[0].Waiting[0] != 3 || got[0].Share != [2]float32{5, 2} {
+	if got[0].Running != (apidoc.Share{}) || got[0].Waiting.Map != 3 || got[0].Share != (apidoc.Share{Map: 5, Reduce: 2}) {
 		t.Errorf("before the start: %+v", got[0])
 	}
-	if got[1].At != 11_000 || got[1].Running[0] != 2 || got[1].Waiting[0] != 1 || got[1].Launches != [4]uint32{1, 0, 1, 0} {
+	if got[1].At != 11_000 || got[1].Running.Map != 2 || got[1].Waiting.Map != 1 || got[1].Launches != (apidoc.Launches{Node: 1, Other: 1}) {
 		t.Errorf("after two starts: %+v", got[1])
 	}
-	if got[2].Kept <= 0 || got[2].Lost <= 0 || got[2].Launches != [4]uint32{} {
+	if got[2].Kept <= 0 || got[2].Lost <= 0 || got[2].Launches != (apidoc.Launches{}) {
 		t.Errorf("after two preemptions: %+v", got[2])
 	}
 	all, _ := s.board.Samples("", 0, 1000)
-	if len(all) != 3 || all[1].Running != got[1].Running || all[1].Share != [2]float32{8, 8} {
+	if len(all) != 3 || all[1].Running != got[1].Running || all[1].Share != (apidoc.Share{Map: 8, Reduce: 8}) {
 		t.Errorf("cluster: %+v", all)
 	}
 	s.do(cluster.ExpireMachine{Name: "a", Epoch: 1})
 	s.board.Sample(25_000, nil)
 	s.board.Sample(26_000, nil)
-	if all, _ = s.board.Samples("", 25_000, 1000); len(all) != 1 || all[0].Share != [2]float32{4, 4} {
+	if all, _ = s.board.Samples("", 25_000, 1000); len(all) != 1 || all[0].Share != (apidoc.Share{Map: 4, Reduce: 4}) {
 		t.Errorf("cluster without a machine: %+v", all)
 	}
 	if got, _ = s.board.Samples("nightly", 0, 1000); got != nil {
@@ -59,7 +60,7 @@ func TestSamplesAreKeptByLevel(t *testing.T) {
 	const day = 24 * 3600
 	base := int64(1_763_700_000_000)
 	for second := range day + 700 {
-		b.mu.samples.pending["p"] = &Sample{Kept: 1, Launches: [4]uint32{1}}
+		b.mu.samples.pending["p"] = &apidoc.Sample{Kept: 1, Launches: apidoc.Launches{Node: 1}}
 		b.Sample(base+int64(second)*1000, map[string][2]float64{"p": {float64(second), 0}})
 	}
 	end := base + (day+700)*1000
@@ -74,11 +75,11 @@ func TestSamplesAreKeptByLevel(t *testing.T) {
 			continue
 		}
 		full := got[len(got)/2]
-		if next := got[len(got)/2+1]; next.At-full.At != c.stepUsed || int64(full.Kept) != c.sum || int64(full.Launches[0]) != c.sum {
+		if next := got[len(got)/2+1]; next.At-full.At != c.stepUsed || int64(full.Kept) != c.sum || int64(full.Launches.Node) != c.sum {
 			t.Errorf("%d s in steps of %d ms: point %+v, next at %d", c.span, c.step, full, next.At)
 		}
-		if mean := float64(full.At-base)/1000 + float64(c.stepUsed/1000-1)/2; full.Share[0] != float32(mean) {
-			t.Errorf("share %v at %d, want the mean %v", full.Share[0], full.At, mean)
+		if mean := float64(full.At-base)/1000 + float64(c.stepUsed/1000-1)/2; full.Share.Map != mean {
+			t.Errorf("share %v at %d, want the mean %v", full.Share.Map, full.At, mean)
 		}
 	}
 	for second := range day + 120 {
@@ -94,12 +95,12 @@ func TestPoolsBeyondTheBoundShareASeries(t *testing.T) {
 	b := testBoard()
 	for second := range int64(3) {
 		for i := range maxSeries + 40 {
-			b.mu.samples.pending[fmt.Sprint("p", i)] = &Sample{Lost: 1}
+			b.mu.samples.pending[fmt.Sprint("p", i)] = &apidoc.Sample{Lost: 1}
 		}
 		b.Sample(second*1000+1000, nil)
 	}
 	names := b.Series()
-	sum := float32(0)
+	sum := 0.
 	for _, name := range names {
 		if name != "" {
 			samples, _ := b.Samples(name, 0, 1000)
@@ -109,7 +110,7 @@ func TestPoolsBeyondTheBoundShareASeries(t *testing.T) {
 	if len(names) > maxSeries+2 || sum != maxSeries+40 {
 		t.Errorf("%d series with a sum of %v, want at most %d and %d", len(names), sum, maxSeries+2, maxSeries+40)
 	}
-	if size := unsafe.Sizeof(Sample{}); size > 64 {
+	if size := unsafe.Sizeof(apidoc.Sample{}); size > 88 {
 		t.Errorf("a sample has %d bytes", size)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
-	"github.com/hammr/hammr/internal/docs/board"
 )
 
 func (s *Source) samples(_ context.Context, q docs.SampleQuery) (docs.Answer[apidoc.Samples], error) {
@@ -26,25 +25,12 @@ func (s *Source) samplesOf(names []string, q docs.SampleQuery) apidoc.Samples {
 	from := cmp.Or(q.From, s.cfg.Now().Add(-24*time.Hour).UnixMilli())
 	doc := apidoc.Samples{From: from, To: from, Series: []apidoc.Series{}}
 	for _, name := range names {
-		samples, step := s.cfg.Board.Samples(name, from, q.Step*1000)
-		series := apidoc.Series{Pool: name, Points: make([]apidoc.Sample, 0, len(samples))}
-		for i := range samples {
-			series.Points = append(series.Points, sampleOf(&samples[i]))
-			doc.To = max(doc.To, samples[i].At+step)
+		points, step := s.cfg.Board.Samples(name, from, q.Step*1000)
+		if n := len(points); n > 0 {
+			doc.To = max(doc.To, points[n-1].At+step)
 		}
 		doc.Step = step
-		doc.Series = append(doc.Series, series)
+		doc.Series = append(doc.Series, apidoc.Series{Pool: name, Points: append([]apidoc.Sample{}, points...)})
 	}
 	return doc
-}
-
-// sampleOf returns the document of a sample.
-func sampleOf(s *board.Sample) apidoc.Sample {
-	share := func(slots [2]float32) apidoc.Share {
-		return apidoc.Share{Map: float64(slots[0]), Reduce: float64(slots[1])}
-	}
-	return apidoc.Sample{
-		At: s.At, Running: share(s.Running), Waiting: share(s.Waiting), Share: share(s.Share), Kept: float64(s.Kept), Lost: float64(s.Lost),
-		Launches: apidoc.Launches{Node: s.Launches[0], Rack: s.Launches[1], Other: s.Launches[2], Any: s.Launches[3]},
-	}
 }

@@ -49,7 +49,6 @@ type Source struct {
 // derived is what answers need of a history. Its fields are made once.
 type derived struct {
 	history *history.Job
-	tasks   func() []report.Task
 	columns func() *apidoc.TaskColumns
 }
 
@@ -144,7 +143,7 @@ func (s *Source) derived(h *history.Job) *derived {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.job == nil || s.mu.job.history != h {
-		s.mu.job = &derived{h, sync.OnceValue(func() []report.Task { return apidoc.Tasks(h.Status) }), sync.OnceValue(h.Columns)}
+		s.mu.job = &derived{h, sync.OnceValue(h.Columns)}
 	}
 	return s.mu.job
 }
@@ -203,7 +202,8 @@ func (d *derived) task(id string) (report.Task, error) {
 	if err != nil {
 		return report.Task{}, err
 	}
-	return d.tasks()[i], nil
+	s := d.history.Status
+	return apidoc.Tasks(&wire.JobStatus{State: s.State, Tasks: s.Tasks[i : i+1]})[0], nil
 }
 
 func (d *derived) taskCounters(id string) (counter.Values, error) {
