@@ -184,14 +184,11 @@ func compareConfiguration(a, b map[string]string) []PropertyDifference {
 	for _, k := range conf.Keys() {
 		known[k.Name] = k
 	}
-	names := make(map[string]bool)
-	for _, set := range []map[string]string{a, b} {
-		for name := range set {
-			names[name] = true
-		}
-	}
+	both := make(map[string]string)
+	maps.Copy(both, a)
+	maps.Copy(both, b)
 	out := []PropertyDifference{}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.Sorted(maps.Keys(both)) {
 		k := known[name]
 		d := PropertyDifference{Name: name, A: k.Default, B: k.Default, Default: k.Default, Doc: k.Doc}
 		if value, set := a[name]; set {

@@ -50,7 +50,7 @@ func showJob(c *call) error {
 	d.Stages, d.LeftOut = shownStages(d.Explain.Stages)
 	d.Waits = waitBars(d.Explain.Waits, d.Stages)
 	past, written := c.pastOf(&d.Report)
-	d.jobPast, d.Graph, d.Audit = past, drawGraph(d.Stages, written), c.auditOf(docs.AuditQuery{Job: d.ID})
+	d.jobPast, d.Graph, d.Audit = past, drawGraph(d.Stages, written), optional(c, docs.Audit, docs.AuditQuery{Job: d.ID})
 	if !d.Final {
 		without := "resume"
 		if d.Job.Suspended {
@@ -268,13 +268,4 @@ func sortProperties(set map[string]string, all bool) (changed, same []property) 
 	}
 	slices.SortFunc(same, func(a, b property) int { return strings.Compare(a.Name, b.Name) })
 	return changed, same
-}
-
-// auditOf returns the actions that a page shows; none if this server does not know them.
-func (c *call) auditOf(q docs.AuditQuery) apidoc.Audit {
-	a, err := docs.Audit.Read(c.ctx, c.cfg.Source, q)
-	if err != nil {
-		return apidoc.Audit{}
-	}
-	return a.Value
 }

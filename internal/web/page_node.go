@@ -32,7 +32,7 @@ const maxKillForms = 50
 
 func showNode(c *call) error {
 	n := read(c, docs.Node, docs.NodeID{Node: c.params["node"]})
-	d := nodeData{Tasknode: n, Audit: c.auditOf(docs.AuditQuery{Node: n.Name})}
+	d := nodeData{Tasknode: n, Audit: optional(c, docs.Audit, docs.AuditQuery{Node: n.Name})}
 	without := "admit"
 	switch {
 	case n.Draining: // a new deadline replaces the one before

@@ -100,15 +100,10 @@ func (c *call) samples(pool string) (h slotHistory) {
 	step := span.step.Milliseconds()
 	to := (c.cfg.Now().UnixMilli() + step - 1) / step * step
 	q := docs.SampleQuery{From: to - span.span.Milliseconds(), Step: step / 1000}
-	var a docs.Answer[apidoc.Samples]
-	var err error
 	if pool == "" {
-		a, err = docs.Samples.Read(c.ctx, c.cfg.Source, q)
+		h.Samples = optional(c, docs.Samples, q)
 	} else {
-		a, err = docs.PoolSamples.Read(c.ctx, c.cfg.Source, docs.PoolSampleQuery{Pool: pool, SampleQuery: q})
-	}
-	if err == nil {
-		h.Samples = a.Value
+		h.Samples = optional(c, docs.PoolSamples, docs.PoolSampleQuery{Pool: pool, SampleQuery: q})
 	}
 	h.From, h.To = to-span.span.Milliseconds(), to
 	h.Step = max(h.Step, step)
@@ -124,12 +119,12 @@ func (c *call) samples(pool string) (h slotHistory) {
 func (c *call) defaultRange() string {
 	const step = time.Minute
 	now := c.cfg.Now()
-	a, err := docs.Samples.Read(c.ctx, c.cfg.Source, docs.SampleQuery{From: now.Add(-ranges["24h"].span).UnixMilli(), Step: int64(step.Seconds())})
-	if err != nil || len(a.Value.Series) == 0 {
+	series := optional(c, docs.Samples, docs.SampleQuery{From: now.Add(-ranges["24h"].span).UnixMilli(), Step: int64(step.Seconds())}).Series
+	if len(series) == 0 {
 		return "24h"
 	}
 	first := now
-	if points := a.Value.Series[0].Points; len(points) > 0 {
+	if points := series[0].Points; len(points) > 0 {
 		first = time.UnixMilli(points[0].At)
 	}
 	for _, name := range rangeParam.Enum {
@@ -244,9 +239,7 @@ func (h *slotHistory) sums() (sum apidoc.Sample, starving int64) {
 	}
 	for i := range h.Series[0].Points {
 		p := &h.Series[0].Points[i]
-		sum.Kept, sum.Lost = sum.Kept+p.Kept, sum.Lost+p.Lost
-		sum.Launches.Node, sum.Launches.Rack = sum.Launches.Node+p.Launches.Node, sum.Launches.Rack+p.Launches.Rack
-		sum.Launches.Other, sum.Launches.Any = sum.Launches.Other+p.Launches.Other, sum.Launches.Any+p.Launches.Any
+		sum.Add(p)
 		if maps, reduces := p.Starving(); maps || reduces {
 			starving += h.Step
 		}

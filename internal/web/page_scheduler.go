@@ -101,12 +101,9 @@ type schedulerData struct {
 	Audit    apidoc.Audit
 }
 
-// policy returns the present policy.
-func (c *call) policy() apidoc.Policy { return read(c, docs.Policy, docs.No{}) }
-
 func showScheduler(c *call) error {
-	policy := c.policy()
-	d := schedulerData{Policy: policy, Names: registry.Names(), Chosen: cmp.Or(c.params["policy"], policy.Policy), Audit: c.auditOf(docs.AuditQuery{Object: "policy"})}
+	policy := read(c, docs.Policy, docs.No{})
+	d := schedulerData{Policy: policy, Names: registry.Names(), Chosen: cmp.Or(c.params["policy"], policy.Policy), Audit: optional(c, docs.Audit, docs.AuditQuery{Object: "policy"})}
 	d.Settings = newSettingRows(d.Chosen, policy.Conf)
 	if d.UndoLeft = c.undoLeft(policy); d.UndoLeft > 0 {
 		d.Undo = policy.LastChange
@@ -126,7 +123,7 @@ func (c *call) undoLeft(p apidoc.Policy) int64 {
 // wantedPolicy returns the policy that the parameters describe. Settings at their defaults are left
 // out, and the pools of the present policy are kept if the wanted one has pools.
 func (c *call) wantedPolicy() docs.PolicyQuery {
-	present := c.policy()
+	present := read(c, docs.Policy, docs.No{})
 	w := docs.PolicyQuery{Policy: cmp.Or(c.params["policy"], present.Policy), Conf: make(map[string]string)}
 	byDefault := make(map[string]string)
 	for _, s := range newSettingRows(w.Policy, nil) {
@@ -187,7 +184,7 @@ func (c *call) setPolicy(form bool) (apidoc.Change, error) {
 
 // undo sets the policy that was before the last change.
 func (c *call) undo(bool) (apidoc.Change, error) {
-	p := c.policy()
+	p := read(c, docs.Policy, docs.No{})
 	if c.undoLeft(p) == 0 {
 		c.reject(fmt.Errorf("no change of the policy in the last %v can be undone: %w", undoTime, docs.ErrRefused))
 		return apidoc.Change{}, c.err
