@@ -234,8 +234,8 @@ func summaryLines(groups []TaskGroup) (lines []summaryLine, next string) {
 // Documents of tasks.
 var (
 	// Tasks is a page of the tasks of a job.
-	Tasks = list(document[TaskQuery, TaskPage]("/jobs/{job}/tasks", "job", "A page of the tasks of a job."),
-		TaskColumns, "id", func(p TaskPage) ([]apidoc.TaskRow, string) { return p.Tasks, p.Next })
+	Tasks = derived(list(document[TaskQuery, TaskPage]("/jobs/{job}/tasks", "job", "A page of the tasks of a job."),
+		TaskColumns, "id", func(p TaskPage) ([]apidoc.TaskRow, string) { return p.Tasks, p.Next }), tasksOf)
 	// Task is a task and its attempts.
 	Task = document[TaskID, report.Task]("/jobs/{job}/tasks/{task}", "job", "A task and its attempts.")
 	// TaskCounters are those of the winner of a task. They are unknown without a winner, and if the history of
@@ -250,6 +250,15 @@ var (
 	Summary = derived(list(document[SummaryQuery, []TaskGroup]("/jobs/{job}/tasks/summary", "job", "Quantiles over the finished tasks."),
 		summaryColumns, "", summaryLines), summaryOf)
 )
+
+func tasksOf(ctx context.Context, s Reader, q TaskQuery) (Answer[TaskPage], error) {
+	a, err := Columns.Read(ctx, s, JobID{q.Job})
+	if err != nil {
+		return Answer[TaskPage]{}, err
+	}
+	page, err := SelectTasks(a.Value, q)
+	return Answer[TaskPage]{Value: page, At: a.At, Stale: a.Stale}, err
+}
 
 func summaryOf(ctx context.Context, s Reader, q SummaryQuery) (Answer[[]TaskGroup], error) {
 	a, err := Columns.Read(ctx, s, JobID{q.Job})

@@ -64,14 +64,6 @@ func (f *fakeSource) serve() *fakeSource {
 		return docs.Answer[docs.JobPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
 	})
 	serveJob(f, docs.Job, func(job string) report.Report { return f.reports[job] })
-	docs.Serve(t, docs.Tasks, func(ctx context.Context, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
-		columns, err := docs.Columns.Read(ctx, f, docs.JobID{Job: q.Job})
-		if err != nil {
-			return docs.Answer[docs.TaskPage]{}, err
-		}
-		page, err := docs.SelectTasks(columns.Value, q)
-		return docs.Answer[docs.TaskPage]{Value: page, At: time.UnixMilli(atMillis), Stale: f.stale}, cmp.Or(f.err, err)
-	})
 	docs.Serve(t, docs.Task, func(_ context.Context, q docs.TaskID) (docs.Answer[report.Task], error) {
 		i := slices.IndexFunc(f.tasks[q.Job], func(t report.Task) bool { return t.ID == q.Task })
 		if i < 0 {

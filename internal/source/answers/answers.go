@@ -1,7 +1,7 @@
 // Package answers keeps answers about a cluster, so that many readers cost it little:
 //
 //	c := answers.New(time.Now, 512)
-//	a, err := answers.Ask(ctx, c, "nodes", func(ctx context.Context) ([]Node, time.Duration, error) { … })
+//	a, err := answers.Ask(ctx, c, "nodes", func(ctx context.Context) (docs.Answer[[]Node], time.Duration, error) { … })
 //
 // The same question is asked once while its answer is fresh, however many readers wait for it. If the
 // cluster does not answer, readers get the last answer, with its time and with what is wrong.
@@ -50,8 +50,8 @@ func New(now func() time.Time, most int) *Cache {
 // readers wait for the answer.
 type entry struct {
 	sync.Mutex
-	value  any           // nil before the first answer
-	at     time.Time     // of value
+	value  any           // a docs.Answer; nil before the first
+	at     time.Time     // when it was given
 	fresh  time.Duration // how long value is fresh
 	change int64         // calls of Expire before the question was asked
 	err    error         // of the last try, nil if it succeeded
@@ -97,9 +97,9 @@ func (c *Cache) evictLocked() {
 func (c *Cache) Expire() { c.changes.Add(1) }
 
 // Ask returns the answer to a question: that of the cache if it is fresh, else that of fetch. fetch
-// also returns how long the answer is fresh. If fetch fails because the cluster does not answer, Ask
-// returns the old answer, if there is one.
-func Ask[T any](ctx context.Context, c *Cache, question string, fetch func(ctx context.Context) (T, time.Duration, error)) (docs.Answer[T], error) {
+// also returns how long the answer is fresh; an answer without a time has the present one. If fetch fails because the
+// cluster does not answer, Ask returns the old answer, if there is one.
+func Ask[T any](ctx context.Context, c *Cache, question string, fetch func(ctx context.Context) (docs.Answer[T], time.Duration, error)) (docs.Answer[T], error) {
 	if err := ctx.Err(); err != nil {
 		return docs.Answer[T]{}, err
 	}
@@ -107,9 +107,9 @@ func Ask[T any](ctx context.Context, c *Cache, question string, fetch func(ctx c
 	e.Lock()
 	defer e.Unlock()
 	now, change := c.now(), c.changes.Load()
-	value, has := e.value.(T)
+	value, has := e.value.(docs.Answer[T])
 	if has && e.change == change && now.Sub(e.at) < e.fresh {
-		return docs.Answer[T]{Value: value, At: e.at}, nil
+		return value, nil
 	}
 	if e.err == nil || e.change != change || now.Sub(e.failed) >= time.Second {
 		e.change = change
@@ -118,13 +118,17 @@ func Ask[T any](ctx context.Context, c *Cache, question string, fetch func(ctx c
 		fetched, fresh, err := fetch(inTime)
 		now = c.now()
 		if err == nil {
+			if fetched.At.IsZero() {
+				fetched.At = now
+			}
 			e.value, e.at, e.fresh, e.err = fetched, now, fresh, nil
-			return docs.Answer[T]{Value: fetched, At: now}, nil
+			return fetched, nil
 		}
 		e.err, e.failed, e.fresh = err, now, 0
 	}
 	if has && now.Sub(e.at) < keepStale && (errors.Is(e.err, docs.ErrUnavailable) || errors.Is(e.err, context.DeadlineExceeded)) {
-		return docs.Answer[T]{Value: value, At: e.at, Stale: e.err}, nil
+		value.Stale = e.err
+		return value, nil
 	}
 	return docs.Answer[T]{}, e.err
 }

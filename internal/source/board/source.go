@@ -126,7 +126,6 @@ func New(cfg Config) *Source {
 	docs.Serve(t, docs.TypeCounters, s.typeCounters)
 	docs.Serve(t, docs.TaskCounters, s.taskCounters)
 	docs.Serve(t, docs.Columns, s.columns)
-	docs.Serve(t, docs.Tasks, s.tasks)
 	docs.Serve(t, docs.Summary, s.summary)
 	docs.Serve(t, docs.Task, s.task)
 	docs.Serve(t, docs.Events, s.events)
@@ -180,23 +179,17 @@ func answer[T any](s *Source, value T, at time.Time, stale error) docs.Answer[T]
 	return docs.Answer[T]{Value: value, At: at, Stale: stale}
 }
 
-// dated is a value with the time of the data that it was made from.
-type dated[T any] struct {
-	value T
-	at    time.Time
-}
-
 // ask returns the answer of a cache, or that of get, which also returns the time of the data, and how
 // long the answer is fresh.
 func ask[T any](ctx context.Context, s *Source, c *answers.Cache, question string, get func(context.Context) (T, time.Time, time.Duration, error)) (docs.Answer[T], error) {
-	a, err := answers.Ask(ctx, c, question, func(ctx context.Context) (dated[T], time.Duration, error) {
+	a, err := answers.Ask(ctx, c, question, func(ctx context.Context) (docs.Answer[T], time.Duration, error) {
 		value, at, fresh, err := get(ctx)
-		return dated[T]{value, at}, fresh, classify(err)
+		return docs.Answer[T]{Value: value, At: at}, fresh, classify(err)
 	})
 	if err != nil {
 		return docs.Answer[T]{}, err
 	}
-	return answer(s, a.Value.value, a.Value.at, a.Stale), nil
+	return answer(s, a.Value, a.At, a.Stale), nil
 }
 
 // either answers a document with what the state says about a job or, if the job has left the state, with what

@@ -66,15 +66,6 @@ func stateOf(j *board.Job, t *board.Task) string {
 	return string(apidoc.TaskState(wire.TaskState(t.State), j.State.Final(), t.Suspended))
 }
 
-func (s *Source) tasks(ctx context.Context, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
-	c, err := s.columns(ctx, docs.JobID{Job: q.Job})
-	if err != nil {
-		return docs.Answer[docs.TaskPage]{}, err
-	}
-	page, err := docs.SelectTasks(c.Value, q)
-	return docs.Answer[docs.TaskPage]{Value: page, At: c.At, Stale: c.Stale}, err
-}
-
 // summary answers docs.Summary for all readers at once.
 func (s *Source) summary(ctx context.Context, q docs.SummaryQuery) (docs.Answer[[]docs.TaskGroup], error) {
 	return ask(ctx, s, s.answers, fmt.Sprintf("summary %+v", q), func(ctx context.Context) ([]docs.TaskGroup, time.Time, time.Duration, error) {

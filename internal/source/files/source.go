@@ -69,9 +69,6 @@ func New(cfg Config) *Source {
 	serve(s, docs.Configuration, func(d *derived) (map[string]string, error) { return d.history.Status.Properties, nil })
 	serve(s, docs.Status, func(d *derived) (*wire.JobStatus, error) { return d.history.Status, nil })
 	serve(s, docs.TypeCounters, func(d *derived) (map[string]counter.Values, error) { return d.history.CountersByType(), nil })
-	docs.Serve(t, docs.Tasks, func(ctx context.Context, q docs.TaskQuery) (docs.Answer[docs.TaskPage], error) {
-		return of(ctx, s, q.Job, func(d *derived) (docs.TaskPage, error) { return docs.SelectTasks(d.columns(), q) })
-	})
 	serveTask(s, docs.Task, (*derived).task)
 	serveTask(s, docs.TaskCounters, (*derived).taskCounters)
 	serveTask(s, docs.Events, func(d *derived, task string) (apidoc.Events, error) { return d.history.EventLog().OfTask(task), nil })

@@ -39,8 +39,8 @@ type logPlace struct {
 // another in the directory, or on the tasknode if it is not there yet. The error wraps docs.ErrUnknown if
 // the attempt has printed nothing.
 func (s *Source) ReadLog(ctx context.Context, a report.Attempt, dir, stream string, r docs.LogRange) (docs.LogPart, error) {
-	place, err := answers.Ask(ctx, s.answers, "log "+a.ID, func(context.Context) (*logPlace, time.Duration, error) {
-		return &logPlace{attempt: a, dir: dir}, placeAge, nil
+	place, err := answers.Ask(ctx, s.answers, "log "+a.ID, func(context.Context) (docs.Answer[*logPlace], time.Duration, error) {
+		return docs.Answer[*logPlace]{Value: &logPlace{attempt: a, dir: dir}}, placeAge, nil
 	})
 	if err != nil {
 		return docs.LogPart{}, err

@@ -94,13 +94,13 @@ func (s *Source) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answe
 		return s.table.Read(ctx, s, e, query)
 	}
 	path := e.URL(query)
-	return answers.Ask(ctx, s.answers, path, func(ctx context.Context) (any, time.Duration, error) {
+	return answers.Ask(ctx, s.answers, path, func(ctx context.Context) (a docs.Answer[any], fresh time.Duration, err error) {
 		text, err := s.client.Read(ctx, path)
 		if err != nil {
-			return nil, 0, classify(err)
+			return a, 0, classify(err)
 		}
-		value, err := e.Decode(bytes.NewReader(text))
-		return value, s.cfg.Age, err
+		a.Value, err = e.Decode(bytes.NewReader(text))
+		return a, s.cfg.Age, err
 	})
 }
 
@@ -124,17 +124,18 @@ func classify(err error) error {
 
 // masters asks all masters at the same time.
 func (s *Source) masters(ctx context.Context, _ docs.No) (docs.Answer[apidoc.Masters], error) {
-	return answers.Ask(ctx, s.answers, "masters", func(ctx context.Context) (doc apidoc.Masters, fresh time.Duration, err error) {
+	return answers.Ask(ctx, s.answers, "masters", func(ctx context.Context) (a docs.Answer[apidoc.Masters], fresh time.Duration, err error) {
 		info, err := s.client.Info(ctx)
 		if err != nil {
-			return doc, 0, docs.Classify(docs.ErrUnavailable, err) // no master answers
+			return a, 0, docs.Classify(docs.ErrUnavailable, err) // no master answers
 		}
 		infos := rpc.Infos(rpc.AskAll(ctx, rpc.Addresses(info), masterTimeout, s.connect))
 		fresh = s.cfg.Age
 		if slices.Contains(infos, nil) { // pages must not wait for it all the time
 			fresh = max(fresh, unreachableAge)
 		}
-		return apidoc.MastersOf(info, infos), fresh, nil
+		a.Value = apidoc.MastersOf(info, infos)
+		return a, fresh, nil
 	})
 }
 

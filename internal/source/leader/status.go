@@ -11,12 +11,9 @@ import (
 
 // status returns a job with all its tasks.
 func (s *Source) status(ctx context.Context, q docs.JobID) (docs.Answer[*wire.JobStatus], error) {
-	return answers.Ask(ctx, s.large, "status "+q.Job, func(ctx context.Context) (*wire.JobStatus, time.Duration, error) {
-		status, err := docs.Status.From(ctx, s.client, q)
-		if err != nil {
-			return nil, 0, classify(err)
-		}
-		return status, s.ageOf(status), nil
+	return answers.Ask(ctx, s.large, "status "+q.Job, func(ctx context.Context) (a docs.Answer[*wire.JobStatus], fresh time.Duration, err error) {
+		a.Value, err = docs.Status.From(ctx, s.client, q)
+		return a, s.ageOf(a.Value), classify(err)
 	})
 }
 

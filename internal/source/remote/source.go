@@ -123,15 +123,11 @@ func (s *Source) Read(ctx context.Context, e *docs.Entry, query any) (docs.Answe
 		query = q.WithSettings(ownSettings(q.Settings()))
 	}
 	path := apiRoot + e.URL(query)
-	shared, err := answers.Ask(ctx, s.answers, path, func(ctx context.Context) (docs.Answer[any], time.Duration, error) {
+	a, err := answers.Ask(ctx, s.answers, path, func(ctx context.Context) (docs.Answer[any], time.Duration, error) {
 		r := request{path: path, patience: s.cfg.Patience, decode: func(_ http.Header, body io.Reader) (any, error) { return e.Decode(body) }}
 		a, err := s.call(ctx, r)
 		return a, freshness, err
 	})
-	a := shared.Value
-	if shared.Stale != nil {
-		a.Stale = shared.Stale
-	}
 	if masters, ok := a.Value.(apidoc.Masters); ok {
 		for _, m := range masters.Masters {
 			s.prefer("", m.Address)
