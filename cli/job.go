@@ -68,7 +68,7 @@ func (q *query) writeStatus(s *wire.JobStatus) {
 	field(w, "Number of reduces", "%d (%d done, %d running)", s.Reduces, s.ReducesDone, s.ReducesRunning)
 	field(w, "map() completion", "%g", s.MapProgress)
 	field(w, "reduce() completion", "%g", s.ReduceProgress)
-	field(w, "Job state", "%s", apidoc.DisplayedState(s))
+	field(w, "Job state", "%s", docs.ShownState(apidoc.JobOf(s)))
 	if s.Reason != "" {
 		field(w, "waits for", "%s", s.Reason)
 	}

@@ -42,11 +42,7 @@ func showJob(c *call) error {
 	}
 	d.Explain, d.Job = c.explain(d.ID, ""), read(c, docs.Line, docs.JobID{Job: d.ID})
 	d.Final = d.Report.State != report.Running
-	end := d.Report.FinishTime
-	if end == 0 {
-		end = c.cfg.Now().UnixMilli()
-	}
-	d.Elapsed = end - d.Report.StartTime
+	d.Elapsed = cmp.Or(d.Report.FinishTime, c.cfg.Now().UnixMilli()) - d.Report.StartTime
 	d.Stages, d.LeftOut = shownStages(d.Explain.Stages)
 	d.Waits = waitBars(d.Explain.Waits, d.Stages)
 	past, written := c.pastOf(&d.Report)
@@ -93,15 +89,7 @@ func (c *call) poolNames() (names []string) {
 }
 
 // State returns the state of the job as users see it.
-func (d *jobData) State() string {
-	if d.Job.Suspended {
-		return apidoc.Suspended
-	}
-	if d.Job.State != "" {
-		return d.Job.State
-	}
-	return string(d.Report.State)
-}
+func (d *jobData) State() string { return cmp.Or(docs.ShownState(d.Job), string(d.Report.State)) }
 
 // Maps and Reduces return the numbers of tasks by the stages of the explanation if the list does not
 // have the job.

@@ -72,14 +72,6 @@ func JobState(s wire.JobState) string {
 	return s.String()
 }
 
-// DisplayedState returns the state of a job as users see it: one of JobStates, or Suspended.
-func DisplayedState(j *wire.JobStatus) string {
-	if j.Suspended {
-		return Suspended
-	}
-	return JobState(j.State)
-}
-
 // Report returns the document of a single job. It is equal to the document of --report.
 func Report(s *wire.JobStatus) report.Report {
 	doc := report.FromStatus(s, nil)
