@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func testKit(t *testing.T, rounds int) *Kit {
@@ -52,9 +54,7 @@ func testAlternates(t *testing.T, cold bool, want string) {
 		Rival: shell("rival", `echo r >>`+log+`; cat <"$0" >"$1"`),
 	}
 	r, err := k.runContest(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	turns, err := os.ReadFile(log)
 	if got := strings.Join(strings.Fields(string(turns)), ""); got != want || err != nil {
 		t.Errorf("turns %s, %v; want %s", got, err, want)
@@ -162,9 +162,7 @@ func TestAdversarialInputs(t *testing.T) {
 		var a, b bytes.Buffer
 		for _, to := range []*bytes.Buffer{&a, &b} {
 			w := bufio.NewWriter(to)
-			if err := in.Lines(w, in.random(), size); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, in.Lines(w, in.random(), size))
 			w.Flush()
 		}
 		if !bytes.Equal(a.Bytes(), b.Bytes()) {
@@ -196,12 +194,8 @@ func TestSameCounts(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(t, os.WriteFile(name, []byte(content), 0o644))
 		return name
 	}
 	write("ours/part-r-00000", "b\t1234567\n")
@@ -230,9 +224,7 @@ func TestReportIsWritten(t *testing.T) {
 		resultOf(Contest{Name: "x", Ours: Entry{Name: "o"}, Goals: Goals{Seconds: 1}}, 5, []Sample{{Seconds: 0.5}}, nil),
 	}}
 	name, err := r.write(filepath.Join(t.TempDir(), "results"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	data, err := os.ReadFile(name)
 	var got Report
 	if err != nil || json.Unmarshal(data, &got) != nil || len(got.Results) != 1 || !got.Results[0].Met || got.Machine.Cores < 1 {

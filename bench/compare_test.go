@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // output writes a file and returns its name.
 func output(t *testing.T, content string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "output")
-	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(content), 0o644))
 	return name
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // modelVariable makes this test program compute a workload in the plainest way: it is the rival
@@ -42,9 +44,7 @@ func possibleWorkloads(t *testing.T, seed uint64) []workload {
 func TestOurs(t *testing.T) {
 	t.Chdir("..")
 	model, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var contests []Contest
 	for _, w := range possibleWorkloads(t, 3) {
 		contests = append(contests, Contest{
@@ -97,9 +97,7 @@ func TestScripts(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.Symlink(cache.venv(), filepath.Join(dir, "rivals-venv")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(cache.venv(), filepath.Join(dir, "rivals-venv")))
 	cfg := Config{
 		Rivals: []string{"duckdb", "polars"},
 		Rounds: 1, Cold: true, SizeBytes: 4 << 20, Dir: dir, Results: t.TempDir(), Out: t.Output(),
@@ -226,8 +224,6 @@ func contentOf(t *testing.T, input string) string {
 		all.Write(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all.String()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -12,9 +13,7 @@ import (
 func parsed(t *testing.T, fault string) chaos.Fault {
 	t.Helper()
 	p, err := chaos.Parse("p", []byte(head+"fault at 0s do "+fault))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := "fault at 0s do " + fault; p.Faults[0].String() != got {
 		t.Errorf("%q is written %q", got, p.Faults[0])
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // drilled returns a verdict of a plan with two faults, of which one was injected.
@@ -32,14 +33,10 @@ func TestTableGrows(t *testing.T) {
 	for _, good := range []bool{true, false, true} {
 		row := chaos.RowOf(drilled(good))
 		want = append(want, row)
-		if err := row.Append(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, row.Append(file))
 	}
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	rows, err := chaos.ReadTable(f, file)
 	if err != nil || !reflect.DeepEqual(rows, want) {
@@ -53,9 +50,7 @@ func TestTableGrows(t *testing.T) {
 // TestForeignTables checks that Append refuses a file with other columns.
 func TestForeignTables(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "drills.csv")
-	if err := os.WriteFile(file, []byte("a,b\n1,2\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("a,b\n1,2\n"), 0o644))
 	err := chaos.RowOf(drilled(true)).Append(file)
 	text, _ := os.ReadFile(file)
 	if err == nil || !strings.Contains(err.Error(), "is not a table of drills") || string(text) != "a,b\n1,2\n" {
@@ -66,9 +61,7 @@ func TestForeignTables(t *testing.T) {
 func TestVerdictIsReadBack(t *testing.T) {
 	_, v := drilled(false)
 	text, err := v.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got, err := chaos.ParseVerdict(text)
 	if err != nil || !reflect.DeepEqual(got, v) || got.Good || got.Lost != 1 || got.Recovery != 120 {
 		t.Errorf("%v: %+v", err, got)

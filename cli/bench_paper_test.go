@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // benchPaperCommand runs `hammr bench paper`.
@@ -27,9 +29,7 @@ func TestBenchPaper(t *testing.T) {
 		}
 	}
 	report, err := os.ReadFile(filepath.Join(dir, "report.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, want := range []string{"hammr bench paper hammr --sim --seed 3 --short --out DIR", "seeds 3 and 4", "with hammr "} {
 		if !strings.Contains(string(report), want) {
 			t.Errorf("no %q in\n%s", want, report)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // simulatedDrills runs `hammr chaos run --sim`.
@@ -15,9 +16,7 @@ func simulatedDrills(t *testing.T, plan string, args ...string) (code int, stdou
 	t.Helper()
 	if plan != "" {
 		file := filepath.Join(t.TempDir(), "plan")
-		if err := os.WriteFile(file, []byte("hammr-plan 1\njob j1 wordcount\n"+plan), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte("hammr-plan 1\njob j1 wordcount\n"+plan), 0o644))
 		args = append(args, "--plan", file)
 	}
 	var out, errs bytes.Buffer
@@ -51,16 +50,12 @@ func TestSimulatedDrillsReport(t *testing.T) {
 		t.Errorf("exit code %d:\n%s", code, stdout)
 	}
 	shrunk, err := os.ReadFile(filepath.Join(dir, "run-001", "shrunk"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if p, err := chaos.Parse("shrunk", shrunk); err != nil || len(p.Faults) != 1 || p.Faults[0].Target.Name != chaos.All {
 		t.Errorf("%v:\n%s", err, shrunk)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "run-001", "verdict.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if v, err := chaos.ParseVerdict(text); err != nil || v.Good || len(v.Faults) != 3 {
 		t.Errorf("%v:\n%s", err, text)
 	}

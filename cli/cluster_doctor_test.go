@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // doctored is a program that stands for hammr on a machine: it notes its arguments, prints a
@@ -30,12 +32,8 @@ func TestClusterDoctor(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a/bin/hammr": doctored, "a/cluster": "1763700000000\n", "a/host": "a\n", "a/token": "secret", "a/tasknode.yaml": "name: a\n"} {
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(text), 0o755))
 	}
 	args := []string{"cluster", "doctor", "--hostfile", hostfileOf(t, "a\nb\n* staging=file:///x dir="+dir+"/{host}\n"), "--shell", "sh -c"}
 	code, stdout, stderr := call(args...)

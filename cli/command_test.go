@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/daemon/masterd"
 	"github.com/hammr/hammr/internal/daemon/tasknoded"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // call runs a command line in this process.
@@ -142,9 +143,7 @@ func TestConfShowsWhatSiteFilesSet(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HADOOP_CONF_DIR", dir)
 	site := `<configuration><property><name>fs.defaultFS</name><value>hdfs://nn:8020</value></property></configuration>`
-	if err := os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(site), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "core-site.xml"), []byte(site), 0o644))
 	code, stdout, stderr := call("conf", "fs.defaultFS")
 	if code != exitDone || !strings.Contains(stdout, "is set   hdfs://nn:8020\n") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
@@ -207,9 +206,7 @@ func documented(s daemon.Setting) string {
 // its usage.
 func TestSettingsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/cluster.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, s := range append(new(masterd.Config).Settings(), new(tasknoded.Config).Settings()...) {
 		if row := documented(s); !strings.Contains(string(page), "\n"+row+" |\n") && !strings.Contains(string(page), "\n"+row+"; see [") {
 			t.Errorf("docs/cluster.md has no row\n%s", row)
@@ -221,9 +218,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 // SIGHUP changes, in its table of them.
 func TestReloadableSettingsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/cluster.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, table, _ := strings.Cut(string(page), "settings that SIGHUP changes |")
 	table, _, found := strings.Cut(table, "\n\n")
 	if !found {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/examples"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestDAGShow(t *testing.T) {
@@ -55,9 +56,7 @@ func TestDAGShowKnowsEveryBundledProgram(t *testing.T) {
 // first job.
 func TestDAGShowOfArguments(t *testing.T) {
 	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
-	if err := os.WriteFile(in, []byte("a b\na\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(in, []byte("a b\na\n"), 0o644))
 	for _, c := range []struct {
 		args           string
 		code           int

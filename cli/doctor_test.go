@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/ops/doctor"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // doctorHere runs `hammr doctor` on the fake cluster. No file of this machine names daemons.
@@ -41,9 +42,7 @@ func TestDoctorReportAsJSON(t *testing.T) {
 		t.Fatalf("%v\n%s%s", err, stdout, stderr)
 	}
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	silent := slices.IndexFunc(r.Findings, func(f doctor.Finding) bool { return strings.HasPrefix(f.Detail, "m3 at c:7070") })
 	if code != exitFailed || r.Host != host || r.Time == 0 || silent < 0 || r.Findings[silent].State != doctor.Fault || r.Findings[silent].Remedy == "" {
 		t.Errorf("exit code %d, report %+v", code, r)
@@ -54,9 +53,7 @@ func TestDoctorReportAsJSON(t *testing.T) {
 // both, and find nothing after that.
 func TestDoctorFixesWhatIsHarmless(t *testing.T) {
 	token := fileOf(t, "token", strings.Repeat("x", 32))
-	if err := os.Chmod(token, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(token, 0o644))
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	line := []string{"--only", "token,directories,disk-latency", "--token-file", token, "--dir", dir}
 	for _, step := range []struct {
@@ -96,9 +93,7 @@ func TestDoctorCommandLines(t *testing.T) {
 // TestChecksAreDocumented checks that docs/cluster.md has each check of doctor, and that its line in the help fits.
 func TestChecksAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/cluster.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, c := range doctor.Checks() {
 		if !strings.Contains(string(page), "| `"+c.Name+"` |") {
 			t.Errorf("docs/cluster.md has no row for %s", c.Name)

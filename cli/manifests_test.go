@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/daemon/masterd"
 	"github.com/hammr/hammr/internal/daemon/tasknoded"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // configMaps returns the files in the ConfigMaps of the Kubernetes manifests, by name, as a pod
@@ -22,9 +23,7 @@ import (
 func configMaps(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../deploy/kubernetes/hammr.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	files, dir := make(map[string]string), t.TempDir()
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var object struct {
@@ -35,14 +34,10 @@ func configMaps(t *testing.T) map[string]string {
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for name, text := range object.Data {
 			files[name] = filepath.Join(dir, name)
-			if err := os.WriteFile(files[name], []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(files[name], []byte(text), 0o600))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestDamagedBackupIsNotKept backs up a cluster that sends a truncated backup. A file of the same
@@ -12,9 +14,7 @@ import (
 func TestDamagedBackupIsNotKept(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "backup")
-	if err := os.WriteFile(file, []byte("earlier"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("earlier"), 0o600))
 	var changes []string
 	code, stdout, stderr := runOnFakeCluster(t, &changes, "master", "backup", file)
 	if code != 1 || stdout != "" || !strings.Contains(stderr, "it is truncated: it ends after 17 bytes") {

@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/daemon/masterd"
 	"github.com/hammr/hammr/internal/daemon/tasknoded"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestSettingsOfPackages loads the files of settings that packages install, as they are and with
@@ -20,9 +21,7 @@ func TestSettingsOfPackages(t *testing.T) {
 	} {
 		file := filepath.Join("..", "deploy", "packages", name)
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		// As in sshd_config, "#" is directly before an example, and before prose there is a space.
 		var lines []string
 		for line := range strings.Lines(string(text)) {
@@ -32,9 +31,7 @@ func TestSettingsOfPackages(t *testing.T) {
 			lines = append(lines, line)
 		}
 		complete := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(complete, []byte(strings.Join(lines, "")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(complete, []byte(strings.Join(lines, "")), 0o600))
 		for _, f := range []string{file, complete} {
 			flags := make()
 			if err := flags.Settings().Load(daemon.Sources{File: f}); err != nil {

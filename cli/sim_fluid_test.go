@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // figure1 is the example of the HFSP paper.
@@ -12,9 +14,7 @@ const figure1 = "jobid,arrival_s,size_s\nj1,0,30\nj2,10,10\nj3,15,10\n"
 
 func writeFile(t *testing.T, path, text string) string {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sim"
 )
 
@@ -39,9 +40,7 @@ func wantText(t *testing.T, what, got, want string) {
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var list []string
 	for _, e := range entries {
 		list = append(list, e.Name())

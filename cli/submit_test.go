@@ -9,28 +9,24 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // copyOf writes a changed copy of this test's program.
 func copyOf(t *testing.T, change func(image []byte) []byte) string {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	image, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return writeProgram(t, change(image))
 }
 
 func writeProgram(t *testing.T, image []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, image, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, image, 0o755))
 	return path
 }
 
@@ -53,9 +49,7 @@ func TestNonProgramsAreRefused(t *testing.T) {
 		other, arch = elf.EM_X86_64, "amd64"
 	}
 	notExecutable := writeProgram(t, []byte("#!/bin/sh\n"))
-	if err := os.Chmod(notExecutable, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(notExecutable, 0o644))
 	whole := func(image []byte) []byte { return image }
 	for want, path := range map[string]string{
 		"no such file":   "/no/such",

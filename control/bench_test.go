@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
 )
@@ -47,9 +48,7 @@ func (l *loop) start(number, tasks int) {
 	for i := range splits {
 		splits[i].Hosts = []string{fmt.Sprintf("n%d", i%l.machines), fmt.Sprintf("n%d", 7*i%l.machines)}
 	}
-	if err := l.state.Load(id, splits); err != nil {
-		l.b.Fatal(err)
-	}
+	must.Do(l.b, l.state.Load(id, splits))
 	l.step(Requested{Command: cluster.StartJob{Job: id}})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
@@ -28,9 +29,7 @@ func TestMemoryOfMachines(t *testing.T) {
 	state := cluster.New("1")
 	apply := func(c cluster.Command) cluster.Delta {
 		delta, err := state.Apply(cluster.Entry{At: 1, Command: c})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return delta
 	}
 	c := New(state.View(), fifo.New(sched.DefaultPlacement()))

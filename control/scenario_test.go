@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched/fifo"
 )
@@ -33,14 +34,10 @@ func TestScenarios(t *testing.T) {
 	for _, name := range files {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			want, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got := play(t, string(want))
 			if *update {
-				if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(name, []byte(got), 0o644))
 				return
 			}
 			if got != string(want) {
@@ -298,17 +295,13 @@ func (s *harness) load(id cluster.JobID) []Event {
 	for i := range splits {
 		splits[i] = cluster.Split{Range: dag.Range{End: dag.Position{Offset: 100}}, Bytes: 100, Ordinal: i}
 	}
-	if err := s.state.Load(id, splits); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.state.Load(id, splits))
 	return []Event{Requested{Command: cluster.StartJob{Job: id}}}
 }
 
 func (s *harness) number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return n
 }
 

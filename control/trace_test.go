@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
@@ -39,9 +40,7 @@ func (s *harness) decided(lines ...string) string {
 		for {
 			step := s.brain.Step(s.now, events)
 			for _, d := range step.Decisions {
-				if err := encoder.Encode(d); err != nil {
-					s.t.Fatal(err)
-				}
+				must.Do(s.t, encoder.Encode(d))
 			}
 			if len(step.Commands) == 0 {
 				break
@@ -67,14 +66,10 @@ func TestDecisionsAreTraced(t *testing.T) {
 	got += s.decided("join n2 0 0", "finished m0.0", "finished m1.0", "finished 2:m0.0")
 	const golden = "testdata/decisions.jsonl"
 	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got != string(want) {
 		t.Errorf("decided is\n%s", got)
 	}

@@ -3,13 +3,13 @@ package dag
 import (
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestMapReduceIsAGraph(t *testing.T) {
 	g := MapReduce(3, 2)
-	if err := g.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Validate())
 	want := "stage \"map\" 3 map\nstage \"reduce\" 2 reduce\nedge \"map\" -> \"reduce\" file all-to-all\n"
 	if g.String() != want {
 		t.Errorf("graph is\n%swant\n%s", g, want)

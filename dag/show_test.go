@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -18,9 +20,7 @@ func TestPictures(t *testing.T) {
 	for name, g := range samples() {
 		for suffix, write := range map[string]func(io.Writer) error{".txt": g.Show, ".dot": g.Dot} {
 			var got bytes.Buffer
-			if err := write(&got); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, write(&got))
 			compareGolden(t, filepath.Join("testdata", "show", name+suffix), got.Bytes())
 		}
 	}
@@ -29,17 +29,11 @@ func TestPictures(t *testing.T) {
 func compareGolden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, got, 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs:\n%s", path, got)
 	}
@@ -51,9 +45,7 @@ func TestPicturesOfInvalidGraphs(t *testing.T) {
 		Edges:  []Edge{{From: "x", To: "b"}, {From: "a\"\\\n", To: "b", Channel: 7}},
 	}
 	var dot, text bytes.Buffer
-	if err := errors.Join(g.Dot(&dot), g.Show(&text)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(g.Dot(&dot), g.Show(&text)))
 	if want := `s0 [fillcolor="#d6e6f7", label="a\"\\\n\n0 x map slot"];`; !bytes.Contains(dot.Bytes(), []byte(want)) {
 		t.Errorf("no %s in\n%s", want, dot.Bytes())
 	}

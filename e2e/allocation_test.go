@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report/reporttest"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // allocations are several allocations of one program. Their nodes are directories of this
@@ -60,7 +61,7 @@ func (a *allocations) job() *wire.JobStatus {
 	}
 	_, port, _ := strings.Cut(strings.TrimSpace(string(masters)), ":") // names of nodes are known on nodes only
 	c, err := remote.New(remote.Config{Config: rpc.Config{Masters: []string{"127.0.0.1:" + port}, Token: token}})
-	must(a.t, err)
+	must.Do(a.t, err)
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Second)
 	defer cancel()
@@ -96,13 +97,13 @@ func (a *allocations) preempting(want int) {
 func once(t *testing.T, state string, jobs int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(state, "jobs", "*.json"))
-	must(t, err)
+	must.Do(t, err)
 	if len(files) != jobs {
 		t.Fatalf("%d reports: %q", len(files), files)
 	}
 	for _, file := range files {
 		doc, err := report.ReadFile(file)
-		must(t, err)
+		must.Do(t, err)
 		preempted := reporttest.FinishedOnce(t, doc)
 		lost := doc.Counters[counter.GroupJob][counter.WorkLostMillis.Name]
 		if doc.State != report.Succeeded || lost != 0 || len(doc.Failures) > 0 || preempted == 0 {
@@ -121,7 +122,7 @@ func TestAllocationIsContinued(t *testing.T) {
 	const reduces = "mapreduce.job.reduces=2"
 	out, want := filepath.Join(dir, "out"), d.peace(in, "-D", reduces)
 	self, err := os.Executable()
-	must(t, err)
+	must.Do(t, err)
 	// A record takes so long that no attempt is at its end before it reads the order.
 	slow := []string{"-D", "hammr.debug.record.sleep=10ms", "-D", "hammr.preempt.boundary.timeout=1m"}
 	a := newAllocations(t, append([]string{self}, d.args(in, out, append(slow, "-D", reduces)...)...)...)
@@ -131,7 +132,7 @@ func TestAllocationIsContinued(t *testing.T) {
 	d.wait(0, 1, 2) // a node has one core, so one slot
 	d.open(0)
 	waitUntil(t, "a map is done", func() bool { return a.job().GetMapsDone() == 1 })
-	must(t, p.cmd.Process.Signal(syscall.SIGUSR2))
+	must.Do(t, p.cmd.Process.Signal(syscall.SIGUSR2))
 	a.preempting(2)
 	d.open(1, 2)
 	waitUntil(t, "the jobs are saved and the cluster has ended", func() bool {
@@ -139,7 +140,7 @@ func TestAllocationIsContinued(t *testing.T) {
 		_, err := os.Stat(filepath.Join(a.state, "masters"))
 		return saved == nil && err != nil
 	})
-	must(t, p.cmd.Process.Signal(syscall.SIGTERM)) // OAR resubmits only jobs that ran for a minute; this one need not wait
+	must.Do(t, p.cmd.Process.Signal(syscall.SIGTERM)) // OAR resubmits only jobs that ran for a minute; this one need not wait
 	p.wait(t).want(t, 99, "signal user defined signal 2: suspending all jobs and saving them to "+a.state, "saved 1 jobs, ")
 
 	other := newAllocations(t, "wordcount", in, out)
@@ -148,7 +149,7 @@ func TestAllocationIsContinued(t *testing.T) {
 
 	p = a.start(3, "d", "d", "b")
 	d.wait(3, 4)
-	must(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	must.Do(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	a.preempting(2)
 	d.open(3, 4)
 	p.wait(t).want(t, 99, "as job 1 has saved it", "n3 on node d has ", "3 tasknodes on 2 nodes of OAR job 3", "saved 1 jobs, ")

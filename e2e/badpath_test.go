@@ -6,6 +6,8 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // noOutput checks that a local output directory does not exist.
@@ -24,9 +26,9 @@ func newWorkspace(t *testing.T) workspace {
 	t.Helper()
 	dir := t.TempDir()
 	w := workspace{dir: dir, in: dir + "/in", folder: dir + "/folder", out: dir + "/out"}
-	must(t, os.Mkdir(w.folder, 0o755))
+	must.Do(t, os.Mkdir(w.folder, 0o755))
 	for _, name := range []string{w.in, w.folder + "/in"} {
-		must(t, os.WriteFile(name, []byte("a b a\n"), 0o644))
+		must.Do(t, os.WriteFile(name, []byte("a b a\n"), 0o644))
 	}
 	return w
 }
@@ -61,7 +63,7 @@ func TestInvalidPaths(t *testing.T) {
 func wantNames(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	must(t, err)
+	must.Do(t, err)
 	var got []string
 	for _, e := range entries {
 		got = append(got, e.Name())
@@ -120,7 +122,7 @@ func TestNoPermission(t *testing.T) {
 		"output":          {w.dir, 0o555, w.dir + "/new"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			must(t, os.Chmod(c.closed, c.mode))
+			must.Do(t, os.Chmod(c.closed, c.mode))
 			defer os.Chmod(c.closed, 0o755)
 			if c.out == "" {
 				c.out = w.out
@@ -136,8 +138,8 @@ func TestNoPermission(t *testing.T) {
 // creates them private.
 func openWay(t *testing.T, dir string) {
 	t.Helper()
-	must(t, os.Chmod(dir, 0o777))
+	must.Do(t, os.Chmod(dir, 0o777))
 	for dir = filepath.Dir(dir); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-		must(t, os.Chmod(dir, 0o755))
+		must.Do(t, os.Chmod(dir, 0o755))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // stillWorks runs a job on the cluster to check that the earlier input did no damage.
@@ -48,7 +49,7 @@ func TestOtherVersions(t *testing.T) {
 		_ = refuse.Write(w, r, rpc.Refuse(wire.Refusal_PROTOCOL, "99", "protocol version "+rpc.Protocol.String()+", not 99")) // the client reports
 	}), nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	go later.Serve(l)
 	t.Cleanup(func() { later.Close() })
 	text := l.Addr().String() + ": the master speaks protocol version 99, this program " + rpc.Protocol.String() + "; use programs of the same release"
@@ -66,18 +67,18 @@ func TestOtherVersions(t *testing.T) {
 	tasknode := start(t, e.daemon("tasknode", "--name", "n9", "--masters", l.Addr().String(), "--dir", t.TempDir(), "--address", "127.0.0.1:0",
 		"--http", "127.0.0.1:0", "--token-file", filepath.Join(e.dir, localcluster.TokenFile)))
 	waitUntil(t, "the tasknode has called the master again", func() bool { return calls.Load() > 1 })
-	must(t, tasknode.cmd.Process.Signal(syscall.SIGTERM))
+	must.Do(t, tasknode.cmd.Process.Signal(syscall.SIGTERM))
 	tasknode.wait(t).want(t, 0, text)
 	request, err := http.NewRequest(http.MethodPost, "http://"+e.state.Masters[0].Address+"/hammr.v1.Jobmaster/GetInfo", strings.NewReader("{}"))
-	must(t, err)
+	must.Do(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	rpc.SetHeaders(request.Header, "any", "")
 	request.Header.Set(rpc.HeaderProtocol, "99")
 	answer, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
-	must(t, err)
+	must.Do(t, err)
 	var body bytes.Buffer
 	_, err = body.ReadFrom(answer.Body)
-	must(t, errors.Join(err, answer.Body.Close()))
+	must.Do(t, errors.Join(err, answer.Body.Close()))
 	if want := `protocol version \"99\", not ` + rpc.Protocol.String(); !strings.Contains(body.String(), want) {
 		t.Errorf("a later client is told %s, want %s", body.String(), want)
 	}
@@ -134,9 +135,9 @@ func garbage() [][]byte {
 func say(t *testing.T, port string, words []byte) {
 	t.Helper()
 	conn, err := net.Dial("tcp", port)
-	must(t, err)
+	must.Do(t, err)
 	defer conn.Close()
-	must(t, conn.SetDeadline(time.Now().Add(500*time.Millisecond)))
+	must.Do(t, conn.SetDeadline(time.Now().Add(500*time.Millisecond)))
 	_, _ = conn.Write(words) // the other side may close the connection first
 	_ = conn.(*net.TCPConn).CloseWrite()
 	_, _ = bytes.NewBuffer(nil).ReadFrom(conn)
@@ -161,9 +162,9 @@ func TestOversizedJobs(t *testing.T) {
 		t.Error("the output directory was made")
 	}
 	token, err := e.cluster.Token()
-	must(t, err)
+	must.Do(t, err)
 	masters, err := rpc.New(rpc.Config{Masters: e.state.Addresses(), Token: token})
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { masters.Close() })
 	for _, size := range []int{16 << 20, 64 << 20} {
 		spec := &wire.JobSpec{Name: "large", ClientId: "c", Properties: map[string]string{"my.list": large[:size]}}
@@ -203,7 +204,7 @@ func TestNoLeader(t *testing.T) {
 	t.Parallel()
 	j := startSlowJob(t, newEngine(t, "--masters", "3", "--tasknodes", "2"))
 	for _, m := range j.state.Masters[1:] {
-		must(t, j.cluster.Kill(t.Context(), m.ID))
+		must.Do(t, j.cluster.Kill(t.Context(), m.ID))
 	}
 	var waiting []*process // all at once, since they mostly wait
 	for _, args := range [][]string{
@@ -218,7 +219,7 @@ func TestNoLeader(t *testing.T) {
 	for _, p := range waiting {
 		p.wait(t).want(t, 1, "no leading master found in 3", "waiting up to 3s")
 	}
-	must(t, j.cluster.Start(t.Context(), "m2", "m3"))
+	must.Do(t, j.cluster.Start(t.Context(), "m2", "m3"))
 	if again := j.succeeds(t); again != 0 {
 		t.Errorf("%d attempts were made again", again)
 	}

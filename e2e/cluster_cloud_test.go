@@ -24,6 +24,7 @@ import (
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/netns"
 	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // cloudHosts are the addresses of three machines, each with a network namespace of its own.
@@ -203,7 +204,7 @@ func TestCloudNotices(t *testing.T) {
 			if c.cloud == "azure" {
 				waitUntil(t, "the event is acknowledged", func() bool { return strings.Contains(m.acknowledged(), `"EventId":"event-interruption"`) })
 			}
-			must(t, e.cluster.Kill(t.Context(), "n1")) // as the cloud stops the machine
+			must.Do(t, e.cluster.Kill(t.Context(), "n1")) // as the cloud stops the machine
 			j.succeeds()
 			wantSameTree(t, out, want)
 		})
@@ -219,21 +220,21 @@ var lastingTasks = []string{"-D", "mapreduce.job.reduces=2", "-D", "mapreduce.in
 func isolated(t *testing.T) bool {
 	t.Helper()
 	if rig.Isolated() {
-		must(t, rig.EnterIsolation())
+		must.Do(t, rig.EnterIsolation())
 		return true
 	}
 	if err := rig.CanIsolate(); err != nil {
 		t.Skip(err)
 	}
 	self, err := os.Executable()
-	must(t, err)
+	must.Do(t, err)
 	cmd := exec.CommandContext(t.Context(), self, "-test.run", "^"+regexp.QuoteMeta(t.Name())+"$", "-test.v", "-test.timeout", "10m")
 	rig.Isolate(cmd)
 	runtime.LockOSThread() // the process ends with the thread that has started it
 	defer runtime.UnlockOSThread()
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
-	must(t, err)
+	must.Do(t, err)
 	return false
 }
 
@@ -243,8 +244,8 @@ func startMetadata(t *testing.T, service cloudService) *metadata {
 	t.Helper()
 	const bridge = "cloud"
 	b, err := netns.New(bridge, "10.77.0.1")
-	must(t, err)
-	t.Cleanup(func() { must(t, b.Remove()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, b.Remove()) })
 	run := func(args ...string) {
 		t.Helper()
 		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
@@ -253,13 +254,13 @@ func startMetadata(t *testing.T, service cloudService) *metadata {
 	}
 	run("addr", "add", metadataAddress+"/32", "dev", bridge)
 	for name, address := range cloudHosts {
-		must(t, b.AddMachine(name, address))
+		must.Do(t, b.AddMachine(name, address))
 		run("-n", name, "route", "add", metadataAddress, "dev", "eth0")
 	}
 	m := &metadata{cloud: service}
 	m.mu.changed = make(chan struct{})
 	listener, err := net.Listen("tcp", metadataAddress+":80")
-	must(t, err)
+	must.Do(t, err)
 	server := &http.Server{Handler: m}
 	served := make(chan struct{})
 	go func() {
@@ -267,7 +268,7 @@ func startMetadata(t *testing.T, service cloudService) *metadata {
 		_ = server.Serve(listener) // returns that it was closed
 	}()
 	t.Cleanup(func() {
-		must(t, server.Close())
+		must.Do(t, server.Close())
 		<-served
 	})
 	return m
@@ -284,13 +285,13 @@ func newCloudEngine(t *testing.T, cloud string) *engine {
 		TasknodeFlags: []string{"--cloud", cloud},
 		BeforeStart:   func(name, _ string, cmd *exec.Cmd) error { return netns.RunIn(cmd, name) },
 	}})
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() {
-		must(t, e.cluster.Close())
+		must.Do(t, e.cluster.Close())
 		e.checkEnd()
 	})
 	e.state, err = localcluster.ReadState(e.dir)
-	must(t, err)
+	must.Do(t, err)
 	return e
 }
 

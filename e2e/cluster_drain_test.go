@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestSIGTERMDrainsATasknode sends SIGTERM to a tasknode with --drain-on-stop while tasks run on it.
@@ -23,7 +24,7 @@ func TestSIGTERMDrainsATasknode(t *testing.T) {
 	waitUntil(t, "a map runs on the tasknode", func() bool {
 		return slices.ContainsFunc(j.attempts(report.Map, report.Running), func(a report.Attempt) bool { return a.Tasknode == stopped.name })
 	})
-	must(t, stopped.cmd.Process.Signal(syscall.SIGTERM))
+	must.Do(t, stopped.cmd.Process.Signal(syscall.SIGTERM))
 	stopped.wait(t).want(t, 0)
 	j.succeeds()
 	wantSameTree(t, out, want)

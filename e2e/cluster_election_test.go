@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const (
@@ -33,13 +34,13 @@ func TestSoakElections(t *testing.T) {
 	}
 	for range 5 {
 		leader := e.awaitLeader("")
-		must(t, syscall.Kill(leader.PID, syscall.SIGSTOP))
+		must.Do(t, syscall.Kill(leader.PID, syscall.SIGSTOP))
 		e.wantSuccessor("stopped", leader, stoppedLimit)
-		must(t, syscall.Kill(leader.PID, syscall.SIGCONT))
+		must.Do(t, syscall.Kill(leader.PID, syscall.SIGCONT))
 		waitUntil(t, "the stopped one follows", func() bool { return e.figure(leader, "hammr_leads") == "0" })
 	}
 	leader = e.awaitLeader("")
-	must(t, syscall.Kill(leader.PID, syscall.SIGKILL))
+	must.Do(t, syscall.Kill(leader.PID, syscall.SIGKILL))
 	e.wantSuccessor("killed", leader, killedLimit)
 }
 
@@ -48,9 +49,9 @@ func keepBusy(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", "while :; do :; done")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	inLastingThread(func() { must(t, cmd.Start()) })
+	inLastingThread(func() { must.Do(t, cmd.Start()) })
 	t.Cleanup(func() {
-		must(t, cmd.Process.Kill())
+		must.Do(t, cmd.Process.Kill())
 		_ = cmd.Wait() // it was killed
 	})
 }

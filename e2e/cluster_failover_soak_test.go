@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // soakJobs are run one after the other, and two of them at once.
@@ -46,7 +48,7 @@ func TestSoakFailovers(t *testing.T) {
 	if text := os.Getenv("HAMMR_SOAK_DURATION"); text != "" {
 		var err error
 		duration, err = time.ParseDuration(text)
-		must(t, err)
+		must.Do(t, err)
 	}
 	t.Logf("seed %d", seed)
 	s := &failoverSoak{rigged: newRigged(t, 3), random: rand.New(rand.NewPCG(seed, 3)), in: proseFile(t, "prose", 120<<10), counts: make(map[string]int)}
@@ -82,7 +84,7 @@ func (s *failoverSoak) pair(kinds ...int) {
 		wantSameTree(s.t, filepath.Join(dir, fmt.Sprint(i)), s.want[kinds[i]])
 		s.jobs++
 	}
-	must(s.t, os.RemoveAll(dir)) // the directories of an hour would fill the disk
+	must.Do(s.t, os.RemoveAll(dir)) // the directories of an hour would fill the disk
 }
 
 // disturb causes a disturbance about every two seconds: one in five is a fault of a master,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -30,16 +31,16 @@ func TestLeaderLost(t *testing.T) {
 		at := time.Now()
 		switch fault {
 		case "killed":
-			must(t, c.rig.Kill(t.Context(), leader))
+			must.Do(t, c.rig.Kill(t.Context(), leader))
 		case "stopped":
-			must(t, c.rig.Stop(t.Context(), leader))
+			must.Do(t, c.rig.Stop(t.Context(), leader))
 		case "stalled":
 			c.set(leader, "jobmaster/log-append", "delay=5m")
 		}
 		c.leads(leader)
 		w.ends(at, want)
 		if fault == "stopped" {
-			must(t, c.rig.Continue(t.Context(), leader))
+			must.Do(t, c.rig.Continue(t.Context(), leader))
 		} else {
 			c.again(leader)
 		}
@@ -76,10 +77,10 @@ func TestLeaderLostInCommit(t *testing.T) {
 		n, err := c.rig.Hits(t.Context(), leader, "jobmaster/commit-file")
 		return err == nil && n == 2
 	})
-	must(t, c.rig.Stop(t.Context(), leader))
+	must.Do(t, c.rig.Stop(t.Context(), leader))
 	client.wait(t).want(t, 0)
 	wantSameTree(t, out, want)
-	must(t, c.rig.Continue(t.Context(), leader))
+	must.Do(t, c.rig.Continue(t.Context(), leader))
 	c.follows(leader)
 	wantSameTree(t, out, want)
 }
@@ -104,7 +105,7 @@ func TestFollowersWithBadDisks(t *testing.T) {
 		w := c.watch(fmt.Sprintf("job_%s_%04d", c.state.ID, i+1), in)
 		w.ends(time.Now(), want)
 		n, err := c.rig.Hits(t.Context(), follower, "jobmaster/log-append")
-		if must(t, err); n == 0 {
+		if must.Do(t, err); n == 0 {
 			t.Errorf("the disk of %s was not written to", follower)
 		}
 		c.set(follower, "jobmaster/log-append", "")
@@ -128,11 +129,11 @@ func TestFollowerWithAFullDisk(t *testing.T) {
 	e.done("master", "add", m3.id, m3.address)
 	fill := filepath.Join(disk, "fill")
 	f, err := os.Create(fill)
-	must(t, err)
+	must.Do(t, err)
 	for err = nil; err == nil; {
 		_, err = f.Write(make([]byte, 4096))
 	}
-	must(t, f.Close())
+	must.Do(t, f.Close())
 	in, dir := newFile(t, "in", []byte("a b a\n")), t.TempDir()
 	jobs := 0
 	waitUntil(t, "the log of m3 has no room", func() bool {
@@ -141,7 +142,7 @@ func TestFollowerWithAFullDisk(t *testing.T) {
 		text, err := os.ReadFile(log)
 		return err == nil && strings.Contains(string(text), "no space left on device")
 	})
-	must(t, os.Remove(fill))
+	must.Do(t, os.Remove(fill))
 	if !e.running(m3.cmd.Process.Pid) {
 		m3.waitOnly(t)
 		m3.process = start(t, command{args: m3.cmd.Args[1:], daemon: true})
@@ -186,7 +187,7 @@ func allMastersLost(t *testing.T, outage time.Duration) {
 		return len(under) > 0
 	})
 	for _, name := range masters {
-		must(t, c.rig.Kill(t.Context(), name))
+		must.Do(t, c.rig.Kill(t.Context(), name))
 	}
 	lost := time.Now()
 	w.release()
@@ -196,7 +197,7 @@ func allMastersLost(t *testing.T, outage time.Duration) {
 	<-time.After(outage - time.Since(lost))
 	at := time.Now()
 	t.Logf("%d maps ended in the %v without a master", len(under), at.Sub(lost).Round(time.Second/10))
-	must(t, c.rig.Start(t.Context(), masters...))
+	must.Do(t, c.rig.Start(t.Context(), masters...))
 	w.ends(at, want)
 	through.ends()
 }
@@ -258,7 +259,7 @@ func (w *watched) signal(sig syscall.Signal) {
 	_, tasknodes := w.rig.Names()
 	for _, name := range tasknodes {
 		for _, pid := range w.rig.Tasks(name) {
-			must(w.t, w.rig.SignalTask(name, pid, sig))
+			must.Do(w.t, w.rig.SignalTask(name, pid, sig))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestDaemonsWithInvalidSettings starts daemons with invalid settings. Each exits soon and reports
@@ -20,7 +21,7 @@ func TestDaemonsWithInvalidSettings(t *testing.T) {
 	t.Parallel()
 	e := sharedEngine(t, oneOfEach)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { taken.Close() })
 	token := filepath.Join(e.dir, localcluster.TokenFile)
 	other := otherToken(t)
@@ -66,7 +67,7 @@ func TestDaemonsWithInvalidSettings(t *testing.T) {
 func otherToken(t *testing.T) string {
 	t.Helper()
 	name := newFile(t, "token", []byte("guessed-by-another-user\n"))
-	must(t, os.Chmod(name, 0o600))
+	must.Do(t, os.Chmod(name, 0o600))
 	return name
 }
 
@@ -108,14 +109,14 @@ func TestPages(t *testing.T) {
 		e.state.Masters[0].HTTP + "/debug/pprof/trace": "404",
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+page, nil)
-		must(t, err)
+		must.Do(t, err)
 		// Without the token a master does not say which pages it lacks.
 		request.Header.Set("Authorization", "Bearer "+token)
 		answer, err := client.Do(request)
-		must(t, err)
+		must.Do(t, err)
 		text, err := io.ReadAll(answer.Body)
-		must(t, err)
-		must(t, answer.Body.Close())
+		must.Do(t, err)
+		must.Do(t, answer.Body.Close())
 		if got := fmt.Sprintf("%d %s", answer.StatusCode, text); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s in it", page, got, want)
 		}
@@ -128,7 +129,7 @@ func TestNoQuorum(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, "--masters", "3")
 	for _, m := range e.state.Masters[1:] {
-		must(t, e.cluster.Kill(t.Context(), m.ID))
+		must.Do(t, e.cluster.Kill(t.Context(), m.ID))
 	}
 	r := start(t, e.command("node", "list", "--timeout", "3s")).wait(t)
 	r.want(t, 1, "no leading master found")
@@ -139,7 +140,7 @@ func TestNoQuorum(t *testing.T) {
 	if len(status.Masters) != 3 || status.Masters[1].State != "unreachable" || status.Masters[0].State == "unreachable" {
 		t.Errorf("masters %v", status.Masters)
 	}
-	must(t, e.cluster.Start(t.Context(), "m2", "m3"))
+	must.Do(t, e.cluster.Start(t.Context(), "m2", "m3"))
 	e.done("node", "list")
 }
 

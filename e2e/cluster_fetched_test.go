@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestLinesAreWrittenOnceDespiteSalt kills the tasknode that has run the first of two maps. One of two
@@ -47,7 +48,7 @@ func TestLinesAreWrittenOnceDespiteSalt(t *testing.T) {
 	var got []string
 	for _, name := range []string{"part-r-00000", "part-r-00001"} {
 		text, err := os.ReadFile(filepath.Join(out, name))
-		must(t, err)
+		must.Do(t, err)
 		for line := range strings.Lines(string(text)) {
 			line, _, _ := strings.Cut(line, "/")
 			got = append(got, line)
@@ -111,6 +112,6 @@ func (n *handNode) signalTasks(sig syscall.Signal) {
 		n.t.Fatalf("no task runs on %s", n.name)
 	}
 	for _, pid := range tasks {
-		must(n.t, syscall.Kill(pid, sig))
+		must.Do(n.t, syscall.Kill(pid, sig))
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // engine is a cluster of real processes. It ends with the test, unless tests share it, and also if
@@ -45,10 +46,10 @@ func newEngine(t *testing.T, args ...string) *engine {
 func newEngineOf(t *testing.T, program string, args ...string) *engine {
 	t.Helper()
 	p, err := startProcesses(t.Context(), t.TempDir(), program, args)
-	must(t, err)
+	must.Do(t, err)
 	e := p.engine(t)
 	t.Cleanup(func() {
-		must(t, p.close())
+		must.Do(t, p.close())
 		e.showLogs()
 	})
 	return e
@@ -183,7 +184,7 @@ func (e *engine) submit(args ...string) (jobID string) {
 func (e *engine) job(id string) report.Report {
 	e.t.Helper()
 	status, err := docs.Status.From(e.t.Context(), e.cluster.Client(), docs.JobID{Job: id})
-	must(e.t, err)
+	must.Do(e.t, err)
 	return report.FromStatus(status, nil)
 }
 
@@ -200,7 +201,7 @@ func (e *engine) awaitSuccess(id string) {
 	ctx, cancel := context.WithTimeout(e.t.Context(), defaultLimit)
 	defer cancel()
 	status, err := e.cluster.Client().Watch(ctx, id, nil)
-	must(e.t, err)
+	must.Do(e.t, err)
 	if status.State != wire.JobState_SUCCEEDED {
 		e.t.Fatalf("%s is %v: %s", id, status.State, status.Cause)
 	}
@@ -210,11 +211,11 @@ func (e *engine) awaitSuccess(id string) {
 func (e *engine) client(cfg remote.Config, addresses ...string) *remote.Client {
 	e.t.Helper()
 	token, err := e.cluster.Token()
-	must(e.t, err)
+	must.Do(e.t, err)
 	cfg.Config = rpc.Config{Masters: addresses, Token: token, ClusterID: e.state.ID}
 	c, err := remote.New(cfg)
-	must(e.t, err)
-	e.t.Cleanup(func() { must(e.t, c.Close()) })
+	must.Do(e.t, err)
+	e.t.Cleanup(func() { must.Do(e.t, c.Close()) })
 	return c
 }
 
@@ -222,7 +223,7 @@ func (e *engine) client(cfg remote.Config, addresses ...string) *remote.Client {
 func (e *engine) node(name string) apidoc.Tasknode {
 	e.t.Helper()
 	n, err := docs.Node.From(e.t.Context(), e.cluster.Client(), docs.NodeID{Node: name})
-	must(e.t, err)
+	must.Do(e.t, err)
 	return n
 }
 
@@ -230,7 +231,7 @@ func (e *engine) node(name string) apidoc.Tasknode {
 func (e *engine) nodesIn(state string) (n int) {
 	e.t.Helper()
 	nodes, err := docs.Nodes.From(e.t.Context(), e.cluster.Client(), docs.No{})
-	must(e.t, err)
+	must.Do(e.t, err)
 	for _, node := range nodes {
 		if node.State == state {
 			n++

@@ -18,13 +18,14 @@ import (
 	"github.com/hammr/hammr/internal/ops/launch"
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // freeAddress returns an address on which no process listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := launch.FreePorts("127.0.0.1", 1)
-	must(t, err)
+	must.Do(t, err)
 	return addresses[0]
 }
 
@@ -61,7 +62,7 @@ func (e *engine) joinWith(program, id string, flags ...string) joining {
 // stop stops a master as an operator does.
 func (j joining) stop(t *testing.T) {
 	t.Helper()
-	must(t, j.cmd.Process.Signal(syscall.SIGTERM))
+	must.Do(t, j.cmd.Process.Signal(syscall.SIGTERM))
 	j.wait(t).want(t, 0)
 }
 
@@ -127,7 +128,7 @@ func TestMastersAreAddedAndRemoved(t *testing.T) {
 	e.done("master", "remove", "m2")
 	submit()
 	for _, m := range e.state.Masters[:2] {
-		must(t, syscall.Kill(m.PID, syscall.SIGKILL))
+		must.Do(t, syscall.Kill(m.PID, syscall.SIGKILL))
 	}
 	if leader, states := e.masters(); leader != "m4" || len(states) != 3 || states["m3"] != "follower" {
 		t.Errorf("%s leads %v", leader, states)
@@ -167,13 +168,13 @@ func TestTasknodesLearnNewMasters(t *testing.T) {
 	e.done("master", "transfer", "m2")
 	waitUntil(t, "the tasknodes have followed", func() bool { return e.nodesIn("RUNNING") == 2 })
 	e.done("master", "remove", "m1")
-	must(t, syscall.Kill(e.state.Masters[0].PID, syscall.SIGKILL))
+	must.Do(t, syscall.Kill(e.state.Masters[0].PID, syscall.SIGKILL))
 	joined[0].stop(t)
 	others := joined[1].address + "," + joined[2].address
 	c := e.client(remote.Config{}, strings.Split(others, ",")...)
 	waitUntil(t, "the tasknodes have found the next leader", func() bool {
 		nodes, err := docs.LiveNodes(t.Context(), c)
-		must(t, err)
+		must.Do(t, err)
 		return len(nodes) == 2 && nodes[0].State == "RUNNING" && nodes[1].State == "RUNNING"
 	})
 	out := filepath.Join(t.TempDir(), "out")
@@ -198,7 +199,7 @@ func TestRestartedMasterRemembers(t *testing.T) {
 		info, err := c.Info(ctx)
 		return err == nil && info.AnsweredBy == "m4" && info.Leader != "" && info.Leader != "m4" && len(info.Masters) == 4
 	})
-	must(t, again.cmd.Process.Signal(os.Interrupt))
+	must.Do(t, again.cmd.Process.Signal(os.Interrupt))
 	if r := again.wait(t); r.code != 0 || strings.Contains(r.stderr, "level=ERROR") {
 		t.Errorf("exit code %d\n%s", r.code, r.stderr)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestMetricsAreDocumented compares the metrics of a leader and of a tasknode with the tables
@@ -19,7 +21,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
 	e := sharedEngine(t, oneOfEach)
 	page, err := os.ReadFile("../docs/cluster.md")
-	must(t, err)
+	must.Do(t, err)
 	_, text, _ := strings.Cut(string(page), "### Metrics\n")
 	text, _, _ = strings.Cut(text, "\n### ")
 	master, rest, _ := strings.Cut(text, "Every tasknode:")
@@ -60,7 +62,7 @@ func compare(t *testing.T, daemon, address string, want map[string]metricRow, la
 		return ok
 	})
 	problems, err := promlint.New(bytes.NewReader(readPage(t, address))).Lint()
-	must(t, err)
+	must.Do(t, err)
 	for _, p := range problems {
 		t.Errorf("%s: %s: %s", daemon, p.Metric, p.Text)
 	}
@@ -81,10 +83,10 @@ func readPage(t *testing.T, address string) []byte {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get("http://" + address + "/metrics")
-	must(t, err)
+	must.Do(t, err)
 	text, err := io.ReadAll(answer.Body)
-	must(t, err)
-	must(t, answer.Body.Close())
+	must.Do(t, err)
+	must.Do(t, answer.Body.Close())
 	return text
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // handNode is a tasknode that the test starts and stops itself.
@@ -42,7 +43,7 @@ func (n *handNode) start() {
 	inLastingThread(func() { p.begin(n.t) })
 	n.t.Cleanup(func() {
 		if !p.waited {
-			must(n.t, p.cmd.Process.Signal(syscall.SIGTERM))
+			must.Do(n.t, p.cmd.Process.Signal(syscall.SIGTERM))
 			p.wait(n.t).want(n.t, 0)
 		}
 		if n.t.Failed() {
@@ -58,7 +59,7 @@ func (n *handNode) start() {
 // kill kills a tasknode with its tasks, like a crash of its machine.
 func (n *handNode) kill() {
 	n.t.Helper()
-	must(n.t, n.cmd.Process.Kill())
+	must.Do(n.t, n.cmd.Process.Kill())
 	n.waitOnly(n.t)
 }
 
@@ -159,7 +160,7 @@ func TestLocalDirectories(t *testing.T) {
 	fill := func(dir string) string {
 		t.Helper()
 		file := filepath.Join(dir, "filling")
-		must(t, os.WriteFile(file, make([]byte, 20<<20), 0o600))
+		must.Do(t, os.WriteFile(file, make([]byte, 20<<20), 0o600))
 		return file
 	}
 	waitUntil(t, "a heartbeat has the directories", func() bool { return len(e.node("disks").Directories) > 0 })
@@ -180,7 +181,7 @@ func TestLocalDirectories(t *testing.T) {
 	waitUntil(t, "no slots are offered", func() bool { return e.node("disks").MapSlots == 0 })
 	waitUntil(t, "a disk that cannot be written is told of", func() bool { return strings.Contains(e.node("disks").Directories[1].Fault, "read-only") })
 	id := e.submit("wordcount", in, filepath.Join(t.TempDir(), "waits"))
-	must(t, os.Remove(filling))
+	must.Do(t, os.Remove(filling))
 	e.awaitSuccess(id)
 	waitUntil(t, "the emptied directory is in use again", func() bool {
 		now := e.node("disks")
@@ -213,8 +214,8 @@ func TestLogsOfAttemptsThatRun(t *testing.T) {
 	d.wait(0)
 	// The program prints nothing; its tasknode prints this text.
 	log := filepath.Join(dir, "tasks", id, taskdir.Logs, taskdir.InJob(attempt), "stderr")
-	must(t, os.MkdirAll(filepath.Dir(log), 0o700))
-	must(t, os.WriteFile(log, []byte("half way\n"), 0o600))
+	must.Do(t, os.MkdirAll(filepath.Dir(log), 0o700))
+	must.Do(t, os.WriteFile(log, []byte("half way\n"), 0o600))
 	want := "==> " + attempt + " stderr on maps <==\nhalf way\n"
 	if got := e.done("task", "logs", attempt).stdout; got != want {
 		t.Errorf("of the attempt that runs: %q", got)
@@ -249,14 +250,14 @@ func TestLogsOfAJobAreOneFileAMachine(t *testing.T) {
 		attempt := strings.Replace(id, "job", "attempt", 1) + task
 		d.wait(i)
 		found, err := filepath.Glob(filepath.Join(dir, "*", "tasks", id, taskdir.InJob(attempt)))
-		must(t, err)
+		must.Do(t, err)
 		if len(found) != 1 {
 			t.Fatalf("%s runs in %q", attempt, found)
 		}
 		// The program prints nothing; its tasknode prints this text.
 		log := filepath.Join(taskdir.LogDir(found[0]), "stdout")
-		must(t, os.MkdirAll(filepath.Dir(log), 0o700))
-		must(t, os.WriteFile(log, []byte(attempt+" prints\n"), 0o600))
+		must.Do(t, os.MkdirAll(filepath.Dir(log), 0o700))
+		must.Do(t, os.WriteFile(log, []byte(attempt+" prints\n"), 0o600))
 		node, _, _ := strings.Cut(strings.TrimPrefix(log, dir+"/"), "/")
 		where = append(where, node)
 		if i == 0 {
@@ -277,7 +278,7 @@ func TestLogsOfAJobAreOneFileAMachine(t *testing.T) {
 		return err == nil && len(left) == 0
 	})
 	entries, err := filepath.Glob(filepath.Join(e.dir, "joblogs", "*", id, "*"))
-	must(t, err)
+	must.Do(t, err)
 	var files []string
 	for _, path := range entries {
 		files = append(files, strings.TrimSuffix(filepath.Base(path), ".logs"))
@@ -305,7 +306,7 @@ func TestNothingIsLeftOfAKilledJob(t *testing.T) {
 	left := func() (found []string) {
 		for _, place := range places {
 			names, err := filepath.Glob(place)
-			must(t, err)
+			must.Do(t, err)
 			found = append(found, names...)
 		}
 		return found

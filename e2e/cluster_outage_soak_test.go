@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestSoakAllMastersLost stops all masters for HAMMR_SOAK_OUTAGE, a minute by default:
@@ -15,7 +17,7 @@ func TestSoakAllMastersLost(t *testing.T) {
 	if text := os.Getenv("HAMMR_SOAK_OUTAGE"); text != "" {
 		var err error
 		outage, err = time.ParseDuration(text)
-		must(t, err)
+		must.Do(t, err)
 	}
 	allMastersLost(t, outage)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestStacksOfATaskThatHangs finds the function in which a task hangs: by the command, on a page, and
@@ -39,7 +40,7 @@ func TestStacksOfATaskThatHangs(t *testing.T) {
 		file := filepath.Join(dir, strings.Join(args, "-"))
 		e.done(append(args, "--out", file)...)
 		data, err := os.ReadFile(file)
-		must(t, err)
+		must.Do(t, err)
 		p, err := pprofile.ParseData(data)
 		if err != nil || slices.Contains(args, "goroutine") && !strings.Contains(p.String(), map[string]string{"task": "standAtDoor", "master": "jobmaster"}[args[0]]) {
 			t.Errorf("%q: %v, %.1000s", args, err, p)

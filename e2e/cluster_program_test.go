@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/conf/fsconf"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // foreignProgram returns a program for another architecture.
@@ -21,7 +22,7 @@ func foreignProgram(t *testing.T) string {
 	image := readFile(t, hammr)
 	image[18], image[19] = 43, 0 // EM_SPARCV9
 	path := filepath.Join(t.TempDir(), "foreign")
-	must(t, os.WriteFile(path, image, 0o755))
+	must.Do(t, os.WriteFile(path, image, 0o755))
 	return path
 }
 
@@ -36,7 +37,7 @@ func TestProgramsThatTasksCannotRun(t *testing.T) {
 		"no program":           {newFile(t, "text", []byte("hello\n")), "not a program for linux/"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			must(t, os.Chmod(c.program, 0o755))
+			must.Do(t, os.Chmod(c.program, 0o755))
 			began := time.Now()
 			status := e.runProgram(t, c.program)
 			if status.State != wire.JobState_FAILED || !strings.Contains(status.Cause, c.text) {
@@ -52,9 +53,9 @@ func TestProgramsThatTasksCannotRun(t *testing.T) {
 func (e *engine) runProgram(t *testing.T, program string) *wire.JobStatus {
 	t.Helper()
 	settings, err := conf.FromMap(nil)
-	must(t, err)
+	must.Do(t, err)
 	router, err := fsconf.NewRouter(settings, nil)
-	must(t, err)
+	must.Do(t, err)
 	defer router.Close()
 	c := e.client(remote.Config{Resolve: router.Resolve, Program: program}, e.state.Addresses()...)
 	g := dag.MapReduce(1, 0)
@@ -62,8 +63,8 @@ func (e *engine) runProgram(t *testing.T, program string) *wire.JobStatus {
 		Name: "strange", Program: "strange", User: "tester", OutputDir: "file://" + filepath.Join(t.TempDir(), "out"),
 		Graph: taskproc.FromGraph(g), Fingerprint: g.Fingerprint(),
 	}, []*taskproc.Split{{Parts: []*taskproc.Split_Part{{Path: "file:///etc/hostname", Length: 1, FileSize: 1}}}})
-	must(t, err)
+	must.Do(t, err)
 	status, err := c.Watch(t.Context(), id, nil)
-	must(t, err)
+	must.Do(t, err)
 	return status
 }

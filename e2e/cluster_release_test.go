@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // buildingRelease is held while a program of the last release is built, so that it is built once.
@@ -28,7 +29,7 @@ func lastRelease(t *testing.T, command string) (program string) {
 	if err != nil && (errors.Is(err, errNoHistory) || os.Getenv("CI") != "true") {
 		t.Skip(err)
 	}
-	must(t, err)
+	must.Do(t, err)
 	return program
 }
 
@@ -54,13 +55,13 @@ func newMixedEngine(t *testing.T, program string, cfg localcluster.Config) *mixe
 	}
 	var err error
 	e.cluster, err = testcluster.Start(t.Context(), testcluster.Config{Config: cfg, Hammr: program, Expiry: patient})
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() {
-		must(t, e.cluster.Close())
+		must.Do(t, e.cluster.Close())
 		e.checkEnd()
 	})
 	e.state, err = localcluster.ReadState(e.dir)
-	must(t, err)
+	must.Do(t, err)
 	return e
 }
 
@@ -72,22 +73,22 @@ func (e *mixedEngine) replace(name, program string) {
 	e.programs[name] = program
 	e.mu.Unlock()
 	p, err := e.cluster.Process(name)
-	must(e.t, err)
+	must.Do(e.t, err)
 	if p.Alive() {
 		if err := syscall.Kill(p.PID, syscall.SIGTERM); !errors.Is(err, syscall.ESRCH) {
-			must(e.t, err)
+			must.Do(e.t, err)
 		}
 	}
 	waitUntil(e.t, name+" has stopped", func() bool { return !p.Alive() })
-	must(e.t, e.cluster.Start(e.t.Context(), name))
+	must.Do(e.t, e.cluster.Start(e.t.Context(), name))
 }
 
 // crash kills a master and starts it again with the same program. It returns the next leader.
 func (e *mixedEngine) crash(name string) (leader string) {
 	e.t.Helper()
-	must(e.t, e.cluster.Kill(e.t.Context(), name))
+	must.Do(e.t, e.cluster.Kill(e.t.Context(), name))
 	leader, err := e.cluster.AwaitLeader(e.t.Context(), name)
-	must(e.t, err)
-	must(e.t, e.cluster.Start(e.t.Context(), name))
+	must.Do(e.t, err)
+	must.Do(e.t, e.cluster.Start(e.t.Context(), name))
 	return leader
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // configured is a tasknode with its settings in a file, which the test changes.
@@ -35,14 +36,14 @@ func newConfigured(e *engine, name, settings string) *configured {
 
 func (c *configured) write(t *testing.T, text string) {
 	t.Helper()
-	must(t, os.WriteFile(c.file, []byte(text), 0o600))
+	must.Do(t, os.WriteFile(c.file, []byte(text), 0o600))
 }
 
 // change replaces a line of the file, sends SIGHUP, and returns when the log has a text.
 func (c *configured) change(old, line, logged string) {
 	c.t.Helper()
 	text, err := os.ReadFile(c.file)
-	must(c.t, err)
+	must.Do(c.t, err)
 	if !strings.Contains(string(text), old) {
 		c.t.Fatalf("%q is not in\n%s", old, text)
 	}
@@ -55,11 +56,11 @@ func hangUp(t *testing.T, pid int, log, logged string) {
 	t.Helper()
 	count := func() int {
 		text, err := os.ReadFile(log)
-		must(t, err)
+		must.Do(t, err)
 		return strings.Count(string(text), logged)
 	}
 	before := count()
-	must(t, syscall.Kill(pid, syscall.SIGHUP))
+	must.Do(t, syscall.Kill(pid, syscall.SIGHUP))
 	waitUntil(t, fmt.Sprintf("the log has %q", logged), func() bool { return count() > before })
 }
 
@@ -81,7 +82,7 @@ func TestTasknodeReloads(t *testing.T) {
 	n.change("heartbeat: 200ms", "heartbeat: 300ms", `restart to change --heartbeat`)
 	n.change("map-slots: 1", "map-slots: many\nmin-fre: 1g", `settings not reloaded`)
 	text, err := os.ReadFile(n.log)
-	must(t, err)
+	must.Do(t, err)
 	for _, fault := range []string{`map-slots: \"many\": expected a whole number`, "min-fre: no such setting"} {
 		if !strings.Contains(string(text), fault) {
 			t.Errorf("the log does not name %s", fault)
@@ -125,7 +126,7 @@ func TestNodeDrainLocal(t *testing.T) {
 	if code, text := n.get("/health"); code != http.StatusOK {
 		t.Errorf("health: %d %s", code, text)
 	}
-	must(t, n.cmd.Process.Signal(syscall.SIGTERM))
+	must.Do(t, n.cmd.Process.Signal(syscall.SIGTERM))
 	n.wait(t).want(t, 0)
 	if out := done(t, drain...).stdout; !strings.Contains(out, "does not run: nothing to drain") {
 		t.Errorf("of a stopped tasknode: %s", out)
@@ -137,7 +138,7 @@ func TestNodeDrainLocal(t *testing.T) {
 	// A drain that an administrator has asked for outlives the restart.
 	e.done("node", "drain", "local", "--deadline", "60s")
 	done(t, drain...)
-	must(t, n.cmd.Process.Signal(syscall.SIGTERM))
+	must.Do(t, n.cmd.Process.Signal(syscall.SIGTERM))
 	n.wait(t).want(t, 0)
 	n.start()
 	if s := state(); s != "DECOMMISSIONED" {
@@ -149,9 +150,9 @@ func TestNodeDrainLocal(t *testing.T) {
 func (c *configured) get(path string) (code int, text string) {
 	c.t.Helper()
 	answer, err := http.Get("http://" + c.node(c.name).HTTP + path)
-	must(c.t, err)
+	must.Do(c.t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
-	must(c.t, err)
+	must.Do(c.t, err)
 	return answer.StatusCode, string(body)
 }

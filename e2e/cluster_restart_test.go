@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -28,7 +29,7 @@ func (e *engine) restartAll() {
 	_, tasknodes := e.cluster.Names()
 	for _, name := range tasknodes {
 		before, err := e.cluster.Process(name)
-		must(e.t, err)
+		must.Do(e.t, err)
 		r := e.restart(name)
 		r.want(e.t, 0)
 		if !strings.HasPrefix(r.stdout, "Restarted the tasknode in ") || !before.Alive() {
@@ -56,9 +57,9 @@ func (e *engine) taskProcesses() map[string]int {
 func (e *engine) openFiles(tasknode string) int {
 	e.t.Helper()
 	p, err := e.cluster.Process(tasknode)
-	must(e.t, err)
+	must.Do(e.t, err)
 	files, err := os.ReadDir("/proc/" + strconv.Itoa(p.PID) + "/fd")
-	must(e.t, err)
+	must.Do(e.t, err)
 	return len(files)
 }
 
@@ -174,7 +175,7 @@ func TestRestartInPlaceIsRefused(t *testing.T) {
 		// the kernel runs no file that is open for writing.
 		write := exec.Command("sh", "-c", `cat > "$0.new" && chmod 755 "$0.new" && mv "$0.new" "$0"`, program)
 		write.Stdin = bytes.NewReader(content)
-		must(t, write.Run())
+		must.Do(t, write.Run())
 	}
 	replace(good)
 	e := newEngineOf(t, program, "--tasknodes", "2")
@@ -206,7 +207,7 @@ func TestRestartInPlaceIsRefused(t *testing.T) {
 	if len(tasks) == 0 {
 		t.Error("n1 has no tasks")
 	}
-	must(t, e.cluster.Kill(t.Context(), "n1"))
+	must.Do(t, e.cluster.Kill(t.Context(), "n1"))
 	waitUntil(t, "the tasks end with their tasknode", func() bool { return !slices.ContainsFunc(tasks, e.running) })
 	d.open(0, 1, 2, 3)
 	e.awaitSuccess(j.id)
@@ -218,7 +219,7 @@ func TestRestartWithoutATasknode(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	start(t, command{args: []string{"node", "restart", "--dir", dir}}).wait(t).want(t, 1, "is not the --dir of a tasknode")
-	must(t, os.WriteFile(filepath.Join(dir, "lock"), []byte("1234567\n"), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "lock"), []byte("1234567\n"), 0o600))
 	start(t, command{args: []string{"node", "restart", "--dir", dir}}).wait(t).want(t, 1, "no tasknode runs in "+dir)
 	run(t, "node", "restart").want(t, 2, "dir")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -30,10 +31,10 @@ func (e *engine) backUp() (file string) {
 func (c *rigged) destroy(names ...string) {
 	c.t.Helper()
 	for _, name := range names {
-		must(c.t, c.rig.Kill(c.t.Context(), name))
+		must.Do(c.t, c.rig.Kill(c.t.Context(), name))
 	}
 	for _, name := range names {
-		must(c.t, os.RemoveAll(filepath.Join(c.dir, name)))
+		must.Do(c.t, os.RemoveAll(filepath.Join(c.dir, name)))
 	}
 }
 
@@ -88,7 +89,7 @@ func TestClusterIsRestoredFromABackup(t *testing.T) {
 		t.Errorf("restored:\n%s", r.stdout)
 	}
 	start(t, c.restore(backup)).wait(t).want(t, 1, "is not empty, it has ")
-	must(t, c.rig.Start(t.Context(), "m1"))
+	must.Do(t, c.rig.Start(t.Context(), "m1"))
 	for _, id := range []string{"m4", "m5"} {
 		m := c.join(id)
 		c.done("master", "add", m.id, m.address)
@@ -116,11 +117,11 @@ func TestLostMajorityIsRecovered(t *testing.T) {
 	dead := slices.DeleteFunc(slices.Clone(masters), func(name string) bool { return name == left })
 	recovery := command{args: []string{"master", "recover", "--dir", filepath.Join(c.dir, left), "--token-file", c.tokenFile()}}
 	start(t, recovery).wait(t).want(t, 1, "is in use by another process")
-	must(t, c.rig.Kill(t.Context(), left))
+	must.Do(t, c.rig.Kill(t.Context(), left))
 	start(t, recovery).wait(t).want(t, 1, "the cluster lives: master ")
 	c.destroy(dead...)
 	start(t, recovery).wait(t).want(t, 0)
-	must(t, c.rig.Start(t.Context(), left))
+	must.Do(t, c.rig.Start(t.Context(), left))
 	start(t, c.command("master", "add", "m4", c.state.Tasknodes[0].Address)).wait(t).want(t, 1, "start it first")
 	for _, id := range []string{"m4", "m5"} {
 		m := c.join(id)

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // rigged is a cluster of three masters whose daemons accept injected faults.
@@ -37,16 +38,16 @@ func newRiggedWith(t *testing.T, expiry time.Duration, tasknodes int, masterFlag
 		Dir: filepath.Join(t.TempDir(), "cluster"), Hammr: hammr, Tasknodes: tasknodes,
 		Expiry: expiry, Heartbeat: 200 * time.Millisecond, MasterFlags: masterFlags,
 	})
-	must(t, err)
+	must.Do(t, err)
 	c := &rigged{engine: &engine{t: t, dir: r.Dir(), cluster: r.Cluster}, rig: r, client: r.Client()}
 	t.Cleanup(c.close)
 	c.state, err = localcluster.ReadState(r.Dir())
-	must(t, err)
+	must.Do(t, err)
 	return c
 }
 
 func (c *rigged) close() {
-	must(c.t, c.rig.Close())
+	must.Do(c.t, c.rig.Close())
 	c.checkEnd()
 }
 
@@ -70,15 +71,15 @@ func (c *rigged) leads(but ...string) (leader string) {
 func (c *rigged) again(names ...string) {
 	c.t.Helper()
 	for _, name := range names {
-		must(c.t, c.rig.Kill(c.t.Context(), name))
+		must.Do(c.t, c.rig.Kill(c.t.Context(), name))
 	}
-	must(c.t, c.rig.Start(c.t.Context(), names...))
+	must.Do(c.t, c.rig.Start(c.t.Context(), names...))
 }
 
 // set sets a failpoint of a daemon to an action.
 func (c *rigged) set(name, point, action string) {
 	c.t.Helper()
-	must(c.t, c.rig.Failpoint(c.t.Context(), name, point, action))
+	must.Do(c.t, c.rig.Failpoint(c.t.Context(), name, point, action))
 }
 
 // follows waits until a master is a follower with the complete log; otherwise leadership

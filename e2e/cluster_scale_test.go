@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 	"golang.org/x/sync/errgroup"
@@ -67,7 +68,7 @@ func TestSoakScale(t *testing.T) {
 	timed("job status", time.Second, func() { e.done("job", "status", second) })
 	timed("task list", 5*time.Second, func() { e.done("task", "list", second) })
 	timed("a new leader after kill -9 tells of all jobs", 5*time.Second, func() {
-		must(t, syscall.Kill(e.leader(), syscall.SIGKILL))
+		must.Do(t, syscall.Kill(e.leader(), syscall.SIGKILL))
 		e.wantJobs(manyJobs + 4)
 	})
 	timed("the large jobs are killed", 10*time.Second, func() {
@@ -89,8 +90,8 @@ func sparseFiles(t *testing.T, n int, size int64) (dir string) {
 	dir = t.TempDir()
 	for i := range n {
 		name := filepath.Join(dir, fmt.Sprintf("file%05d", i))
-		must(t, os.WriteFile(name, nil, 0o644))
-		must(t, os.Truncate(name, size))
+		must.Do(t, os.WriteFile(name, nil, 0o644))
+		must.Do(t, os.Truncate(name, size))
 	}
 	return dir
 }
@@ -99,14 +100,14 @@ func sparseFiles(t *testing.T, n int, size int64) (dir string) {
 func (e *engine) queue(jobs int) {
 	e.t.Helper()
 	token, err := rpc.ReadToken(filepath.Join(e.dir, localcluster.TokenFile))
-	must(e.t, err)
+	must.Do(e.t, err)
 	c, err := remote.New(remote.Config{
 		Config: rpc.Config{Masters: e.state.Addresses(), Token: token}, Program: hammr,
 		Resolve: func(_ context.Context, name string) (storage.FS, string, error) {
 			return local.New(local.Options{}), strings.TrimPrefix(name, "file://"), nil
 		},
 	})
-	must(e.t, err)
+	must.Do(e.t, err)
 	defer c.Close()
 	graph := dag.MapReduce(1, 0)
 	group, ctx := errgroup.WithContext(e.t.Context())
@@ -122,7 +123,7 @@ func (e *engine) queue(jobs int) {
 			return err
 		})
 	}
-	must(e.t, group.Wait())
+	must.Do(e.t, group.Wait())
 }
 
 // wantJobs checks the number of jobs in the list.
@@ -139,10 +140,10 @@ func (e *engine) wantJobs(n int) {
 func (e *engine) memory(pid int) int64 {
 	e.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	must(e.t, err)
+	must.Do(e.t, err)
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
 	kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	must(e.t, err)
+	must.Do(e.t, err)
 	return kib << 10
 }
 

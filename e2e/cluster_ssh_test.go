@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/internal/ops/sshcluster"
 	"github.com/hammr/hammr/internal/ops/sshcluster/sshtest"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // machines are machines with an sshd, which are addresses of this machine, and a hostfile of them.
@@ -49,7 +50,7 @@ func startSSHD(t *testing.T) *machines {
 
 // writeHostfile writes the hostfile of some machines, with options of all of them.
 func (m *machines) writeHostfile(hosts, options string) {
-	must(m.t, os.WriteFile(m.hostfile, fmt.Appendf(nil, "%s\n* dir=%s/{host} slots=2 tasknode.own-user=true tasknode.heartbeat=200ms %s\n", hosts, m.Dir, options), 0o600))
+	must.Do(m.t, os.WriteFile(m.hostfile, fmt.Appendf(nil, "%s\n* dir=%s/{host} slots=2 tasknode.own-user=true tasknode.heartbeat=200ms %s\n", hosts, m.Dir, options), 0o600))
 }
 
 // end stops the cluster, if there is one, and checks that no process of it is left.
@@ -224,7 +225,7 @@ func (m *machines) disturbJob(masters string) {
 		}
 	}
 	for _, name := range []string{victim, leader} {
-		must(t, syscall.Kill(rows[name].PID, syscall.SIGKILL))
+		must.Do(t, syscall.Kill(rows[name].PID, syscall.SIGKILL))
 	}
 	waitUntil(t, "both are shown as stopped", func() bool {
 		now := m.status()
@@ -262,7 +263,7 @@ func (m *machines) running() (rows map[string]sshcluster.Row) {
 func (m *machines) attempts(masters, id string) (attempts []report.Attempt) {
 	m.t.Helper()
 	var doc report.Report
-	must(m.t, json.Unmarshal([]byte(m.client(masters, "job", "status", id, "--json").stdout), &doc))
+	must.Do(m.t, json.Unmarshal([]byte(m.client(masters, "job", "status", id, "--json").stdout), &doc))
 	for _, task := range doc.Tasks {
 		attempts = append(attempts, task.Attempts...)
 	}
@@ -290,9 +291,9 @@ func TestClusterOverSSHRefuses(t *testing.T) {
 		m.Trust(host, host)
 	}
 	m.StartServer("127.0.1.5")
-	must(t, os.WriteFile(m.hostfile, append([]byte("127.0.1.1\n"), hosts...), 0o600))
+	must.Do(t, os.WriteFile(m.hostfile, append([]byte("127.0.1.1\n"), hosts...), 0o600))
 	m.cluster("start").want(t, 2, m.hostfile+":2: 127.0.1.1 appears twice, first on line 1")
-	must(t, os.WriteFile(m.hostfile, hosts, 0o600))
+	must.Do(t, os.WriteFile(m.hostfile, hosts, 0o600))
 	m.cluster("start", "--set", "tasknode.map-slot=2").want(t, 1, `127.0.1.1: settings of the tasknode: no setting "map-slot"`)
 	m.wantNoProcesses()
 	for _, host := range sshtest.Hosts {
@@ -336,7 +337,7 @@ func TestClusterUpgrade(t *testing.T) {
 	id := strings.TrimSpace(m.client(masters, "run", "wordcount", "--detach", "-D", "mapreduce.job.reduces=3", "-D", "mapreduce.input.fileinputformat.split.maxsize=2000",
 		"-D", "hammr.input.combine=false", "-D", "hammr.debug.record.sleep=100ms", "-D", "hammr.preempt.boundary.timeout=1m", in, out).stdout)
 	newer := filepath.Join(dir, "hammr")
-	must(t, os.WriteFile(newer, append(readFile(t, hammr), "newer"...), 0o755))
+	must.Do(t, os.WriteFile(newer, append(readFile(t, hammr), "newer"...), 0o755))
 	before := m.status()
 	m.cluster("start", "--program", newer).want(t, 1, "127.0.1.1: its jobmaster runs another program")
 	waitUntil(t, "tasks run on all tasknodes", func() bool {
@@ -373,7 +374,7 @@ func TestClusterUpgrade(t *testing.T) {
 func (m *machines) jobState(masters, id string) report.State {
 	m.t.Helper()
 	var doc report.Report
-	must(m.t, json.Unmarshal([]byte(m.client(masters, "job", "status", id, "--json").stdout), &doc))
+	must.Do(m.t, json.Unmarshal([]byte(m.client(masters, "job", "status", id, "--json").stdout), &doc))
 	return doc.State
 }
 
@@ -418,7 +419,7 @@ func TestClusterWithHDFS(t *testing.T) {
 	hdfs("fs", "-get", "/out", filepath.Join(dir, "out"))
 	wantSame(t, parts(t, filepath.Join(dir, "out"), 1), shell(t, toolWordcount, in))
 	doc, err := report.ReadFile(file)
-	must(t, err)
+	must.Do(t, err)
 	values := doc.Counters[counter.DataLocalMaps.Group]
 	local, maps := values[counter.DataLocalMaps.Name], values[counter.LaunchedMaps.Name]
 	t.Logf("%d of %d maps were local to their block", local, maps)

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // slowly makes a job last long enough for the test to act on it.
@@ -50,7 +52,7 @@ func TestTasknodeKilled(t *testing.T) {
 	e := newEngine(t, "--tasknodes", "3", "--expiry", "50s", "--heartbeat", "200ms") // a dead one is found before
 	j := startSlowJob(t, e)
 	victim := e.state.Tasknodes[0]
-	must(t, syscall.Kill(victim.PID, syscall.SIGKILL))
+	must.Do(t, syscall.Kill(victim.PID, syscall.SIGKILL))
 	waitUntil(t, "the tasks of the tasknode are gone", func() bool {
 		return !slices.ContainsFunc(e.cluster.Processes(), func(line string) bool { return strings.Contains(line, victim.Dir+"/") })
 	})

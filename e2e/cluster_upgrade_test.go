@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc/faultrpc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // upgrade is a rolling upgrade of a cluster on which jobs run.
@@ -182,9 +183,9 @@ func (u *upgrade) killLeader(string) { u.crash(u.status().Leader) }
 
 // stopWhileLeaderDies stops a tasknode until there is another leader.
 func (u *upgrade) stopWhileLeaderDies(tasknode string) {
-	must(u.t, u.cluster.Stop(u.t.Context(), tasknode))
+	must.Do(u.t, u.cluster.Stop(u.t.Context(), tasknode))
 	u.crash(u.status().Leader)
-	must(u.t, u.cluster.Continue(u.t.Context(), tasknode))
+	must.Do(u.t, u.cluster.Continue(u.t.Context(), tasknode))
 }
 
 // slowDisk makes each operation of a tasknode and its tasks on local files take longer.
@@ -195,12 +196,12 @@ func (u *upgrade) endSlowDisk(tasknode string) { u.setSlowDisk(tasknode, 0) }
 func (u *upgrade) setSlowDisk(tasknode string, by time.Duration) {
 	u.t.Helper()
 	p, err := u.cluster.Process(tasknode)
-	must(u.t, err)
+	must.Do(u.t, err)
 	token, err := u.cluster.Token()
-	must(u.t, err)
+	must.Do(u.t, err)
 	faults := faultrpc.NewClient(token)
 	defer faults.Close()
-	must(u.t, faults.SlowDisk(u.t.Context(), p.HTTP, by))
+	must.Do(u.t, faults.SlowDisk(u.t.Context(), p.HTTP, by))
 }
 
 // upgradeMasters upgrades a follower, then lets an old and a new leader die, and upgrades the

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // ownProgram is the program that userProgram returns.
@@ -32,7 +33,7 @@ func userProgram(t *testing.T) string {
 			p.err = fmt.Errorf("a user's program cannot be built: %w\n%s", err, out)
 		}
 	})
-	must(t, p.err)
+	must.Do(t, p.err)
 	return p.path
 }
 
@@ -52,7 +53,7 @@ func TestSubmit(t *testing.T) {
 			t.Errorf("%s wrote %q", name, got)
 		}
 		host, err := os.Hostname()
-		must(t, err)
+		must.Do(t, err)
 		doc := e.shown(id)
 		if doc.Queue != "nightly" || doc.Priority != "NORMAL" || doc.User != "tester" || doc.SubmitHost != host || doc.Configuration["mapreduce.job.reduces"] != "2" {
 			t.Errorf("document of %s: %+v", id, doc)
@@ -61,7 +62,7 @@ func TestSubmit(t *testing.T) {
 	file := filepath.Join(dir, "report")
 	e.done("run", "wordcount", "--quiet", "--report", file, "-D", "mapreduce.job.priority=HIGH", in, filepath.Join(dir, "run"))
 	want, err := report.Parse(readFile(t, file))
-	must(t, err)
+	must.Do(t, err)
 	if got := e.done("job", "status", "--json", want.JobID).stdout; got != string(readFile(t, file)) || want.Priority != "HIGH" {
 		t.Errorf("the job's status is\n%s\nits report is\n%s", got, readFile(t, file))
 	}
@@ -79,7 +80,7 @@ func TestUnsubmittablePrograms(t *testing.T) {
 	image := readFile(t, own)
 	image[18], image[19] = 43, 0 // EM_SPARCV9
 	foreign := filepath.Join(t.TempDir(), "foreign")
-	must(t, os.WriteFile(foreign, image, 0o755))
+	must.Do(t, os.WriteFile(foreign, image, 0o755))
 	for name, c := range map[string]struct {
 		args []string
 		code int

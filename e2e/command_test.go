@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // command is one run of a program.
@@ -70,7 +72,7 @@ func prepare(t *testing.T, c command) *process {
 	}
 	home := t.TempDir()
 	p := &process{temp: filepath.Join(home, "tmp")}
-	must(t, os.Mkdir(p.temp, 0o755))
+	must.Do(t, os.Mkdir(p.temp, 0o755))
 	ctx, cancel := context.WithCancel(context.Background())
 	if !c.daemon {
 		ctx, cancel = context.WithTimeout(ctx, c.limit)
@@ -96,7 +98,7 @@ func prepare(t *testing.T, c command) *process {
 func (p *process) begin(t *testing.T) {
 	t.Helper()
 	p.began = time.Now()
-	must(t, p.cmd.Start())
+	must.Do(t, p.cmd.Start())
 	t.Cleanup(func() {
 		if !p.waited {
 			p.cmd.Process.Kill()
@@ -114,7 +116,7 @@ func (p *process) wait(t *testing.T) result {
 		t.Errorf("processes of %v are left: %v", p.cmd.Args, err)
 	}
 	left, err := os.ReadDir(p.temp)
-	must(t, err)
+	must.Do(t, err)
 	for _, entry := range left {
 		t.Errorf("%v left %s in its temporary directory", p.cmd.Args, entry.Name())
 	}
@@ -243,5 +245,5 @@ func concurrently(t *testing.T, all func(run subtest)) {
 			return nil
 		})
 	})
-	must(t, group.Wait())
+	must.Do(t, group.Wait())
 }

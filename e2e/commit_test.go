@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 )
@@ -73,7 +74,7 @@ func TestKilledProgramLeavesNothingWhole(t *testing.T) {
 	name := w.c.URI() + dir
 	p := g.start(t, name+"/in", name+"/out")
 	g.wait(t, p)
-	must(t, p.cmd.Process.Kill())
+	must.Do(t, p.cmd.Process.Kill())
 	p.waitOnly(t)
 	w.nothingWhole(dir + "/out")
 	run(t, "run", "sort", name+"/in", name+"/out").want(t, 1, "Output directory "+name+"/out already exists")
@@ -87,8 +88,8 @@ func connect(t *testing.T, c *minihdfs.Cluster) *hdfs.FS {
 		Addresses: []string{c.RPC()}, User: "tester",
 		Replication: 1, BlockSize: blockSize,
 	})
-	must(t, err)
-	t.Cleanup(func() { must(t, fsys.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, fsys.Close()) })
 	return fsys
 }
 
@@ -110,7 +111,7 @@ func TestPiecesAreJoinedByConcat(t *testing.T) {
 	}
 	target := dir + "/part-r-00000"
 	for range 2 { // the second run finds the work done
-		must(t, storage.Join(t.Context(), fsys, target, pieces, "job"))
+		must.Do(t, storage.Join(t.Context(), fsys, target, pieces, "job"))
 		wantSame(t, w.read(target), bytes.Join(contents, nil))
 	}
 	if names := w.names(dir + "/_temporary/job"); names != nil {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestBrokenCompressedInput reads a file with a wrong byte. The error names the file and an offset. The
@@ -19,7 +21,7 @@ func TestBrokenCompressedInput(t *testing.T) {
 	var file bytes.Buffer
 	w := gzip.NewWriter(&file)
 	_, err := w.Write(readFile(t, proseFile(t, "text", 256<<10)))
-	must(t, errors.Join(err, w.Close()))
+	must.Do(t, errors.Join(err, w.Close()))
 	in, out := newFile(t, "in.gz", flipped(file.Bytes(), file.Len()/2)), filepath.Join(t.TempDir(), "out")
 	r := run(t, "run", "wordcount", "-D", "mapreduce.map.maxattempts=2", in, out)
 	r.want(t, 1, "file://"+in, "corrupt data")
@@ -58,12 +60,12 @@ func TestSegmentCorruptedOnDisk(t *testing.T) {
 		"-D", "hammr.local.blocksize=1m", "-D", "hammr.input.combine=false", in, out)
 	g.wait(t, p)
 	files, err := filepath.Glob(local + "/*/*/*/*_m_000000_0/*.out")
-	must(t, err)
+	must.Do(t, err)
 	if len(files) != 1 {
 		t.Fatalf("outputs of the first map: %v", files)
 	}
 	content := readFile(t, files[0])
-	must(t, os.WriteFile(files[0], flipped(content, len(content)/2), 0o644))
+	must.Do(t, os.WriteFile(files[0], flipped(content, len(content)/2), 0o644))
 	g.open()
 	r := p.wait(t)
 	r.want(t, 0, files[0], "corrupt", "Launched map tasks=4")
@@ -83,15 +85,15 @@ func TestRecordLongerThanLimit(t *testing.T) {
 // TestLocalFileRemovedDuringJob removes a file that the job has not opened yet.
 func TestLocalFileRemovedDuringJob(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.Mkdir(dir+"/in", 0o755))
+	must.Do(t, os.Mkdir(dir+"/in", 0o755))
 	content := readFile(t, binaryLines(t, "in", 1<<20))
 	for _, name := range []string{"a", "b"} {
-		must(t, os.WriteFile(dir+"/in/"+name, content, 0o644))
+		must.Do(t, os.WriteFile(dir+"/in/"+name, content, 0o644))
 	}
 	g := newGate(t, "map", 1000)
 	p := g.start(t, "--workers", "1", "-D", "hammr.input.combine=false", dir+"/in", dir+"/out")
 	g.wait(t, p)
-	must(t, os.Remove(dir+"/in/b"))
+	must.Do(t, os.Remove(dir+"/in/b"))
 	g.open()
 	p.wait(t).want(t, 1, "file://"+dir+"/in/b", "no such file")
 	noOutput(t, dir+"/out")
@@ -104,7 +106,7 @@ func TestLocalFileTruncatedDuringJob(t *testing.T) {
 	g := newGate(t, "map", 1000)
 	p := g.start(t, "--workers", "1", "-D", "hammr.local.blocksize=4m", in, out)
 	g.wait(t, p)
-	must(t, os.Truncate(in, 5<<20))
+	must.Do(t, os.Truncate(in, 5<<20))
 	g.open()
 	p.wait(t).want(t, 1, "file://"+in)
 	noOutput(t, out)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // proseFile writes about size bytes of words to a new file: few words are frequent and many
@@ -69,14 +71,14 @@ func randomLines(t *testing.T, name string, n int, line func(r *rand.Rand) strin
 func newFile(t *testing.T, name string, content []byte) string {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), name)
-	must(t, os.WriteFile(name, content, 0o644))
+	must.Do(t, os.WriteFile(name, content, 0o644))
 	return name
 }
 
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(name)
-	must(t, err)
+	must.Do(t, err)
 	return content
 }
 
@@ -85,7 +87,7 @@ func readFile(t *testing.T, name string) []byte {
 func parts(t *testing.T, dir string, n int) []byte {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	must(t, err)
+	must.Do(t, err)
 	var names []string
 	var content []byte
 	for _, e := range entries {

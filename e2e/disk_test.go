@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // smallDisk mounts a file system of the given size, which requires root.
@@ -13,7 +15,7 @@ func smallDisk(t *testing.T, size string) string {
 	if err := syscall.Mount("e2e", dir, "tmpfs", 0, "size="+size+",mode=0755"); err != nil {
 		t.Skipf("no small disk: mount: %v", err)
 	}
-	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
+	t.Cleanup(func() { must.Do(t, syscall.Unmount(dir, 0)) })
 	return dir
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc/faultrpc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // examine runs `hammr doctor` on a cluster and returns its report and its exit code.
@@ -50,8 +51,8 @@ func TestDoctorOfACluster(t *testing.T) {
 		},
 		Hammr: hammr, Expiry: patient, Heartbeat: 200 * time.Millisecond,
 	})
-	must(t, err)
-	t.Cleanup(func() { must(t, c.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, c.Close()) })
 	configs := configurations(t, c)
 	report, code := examine(t, c, slices.Concat([]string{"--cluster"}, configs)...)
 	if report.Count(doctor.Fault) > 0 || code != 0 {
@@ -64,37 +65,37 @@ func TestDoctorOfACluster(t *testing.T) {
 	}
 
 	token, err := c.Token()
-	must(t, err)
+	must.Do(t, err)
 	faults := faultrpc.NewClient(token)
 	defer faults.Close()
-	must(t, faults.JumpClock(t.Context(), pageOf(t, c, "m2"), -time.Minute))
-	must(t, faults.JumpClock(t.Context(), pageOf(t, c, "n2"), 90*time.Second)) // as measured, it may be a little less
+	must.Do(t, faults.JumpClock(t.Context(), pageOf(t, c, "m2"), -time.Minute))
+	must.Do(t, faults.JumpClock(t.Context(), pageOf(t, c, "n2"), 90*time.Second)) // as measured, it may be a little less
 	report, code = examine(t, c, slices.Concat([]string{"--only", "clock"}, configs)...)
 	wantFault(t, report, code, "clock", "behind this machine's")
 	waitUntil(t, "a heartbeat has the clock of n2", func() bool {
 		n, err := docs.Node.From(t.Context(), c.Client(), docs.NodeID{Node: "n2"})
-		must(t, err)
+		must.Do(t, err)
 		return time.Duration(n.ClockSkew)*time.Millisecond > time.Minute
 	})
 	report, code = examine(t, c, "--cluster", "--only", "tasknode-clocks")
 	wantFault(t, report, code, "tasknode-clocks", "n2: its clock is 1m")
 
-	must(t, c.Kill(t.Context(), "n1"))
+	must.Do(t, c.Kill(t.Context(), "n1"))
 	waitUntil(t, "n1 is lost", func() bool {
 		n, err := docs.Node.From(t.Context(), c.Client(), docs.NodeID{Node: "n1"})
-		must(t, err)
+		must.Do(t, err)
 		return n.State == "LOST"
 	})
 	report, code = examine(t, c, "--cluster", "--only", "tasknodes")
 	wantFault(t, report, code, "tasknodes", "n1: ")
 
-	must(t, c.Stop(t.Context(), "m3"))
+	must.Do(t, c.Stop(t.Context(), "m3"))
 	report, code = examine(t, c, "--cluster", "--only", "masters")
 	wantFault(t, report, code, "masters", "m3 at ")
-	must(t, c.Kill(t.Context(), "m3"))
-	must(t, c.Kill(t.Context(), "m2"))
+	must.Do(t, c.Kill(t.Context(), "m3"))
+	must.Do(t, c.Kill(t.Context(), "m2"))
 	alone, err := c.ClientOf("m1")
-	must(t, err)
+	must.Do(t, err)
 	defer alone.Close()
 	waitUntil(t, "m1 has no majority", func() bool {
 		info, err := alone.Info(t.Context())
@@ -105,7 +106,7 @@ func TestDoctorOfACluster(t *testing.T) {
 		t.Errorf("findings of a cluster without a leader: %+v", report.Findings)
 	}
 	wantFault(t, report, code, "masters", "1 of 3 masters answer, which is no majority")
-	must(t, c.Kill(t.Context(), "m1"))
+	must.Do(t, c.Kill(t.Context(), "m1"))
 	report, code = examine(t, c, "--cluster", "--timeout", "1s", "--only", "masters,replication,pages")
 	wantFault(t, report, code, "masters", "no master answers")
 }
@@ -114,12 +115,12 @@ func TestDoctorOfACluster(t *testing.T) {
 func configurations(t *testing.T, c *testcluster.Cluster) (flags []string) {
 	t.Helper()
 	state, err := localcluster.ReadState(c.Dir())
-	must(t, err)
+	must.Do(t, err)
 	dir := t.TempDir()
 	write := func(name, text string, p localcluster.Process) {
 		file := filepath.Join(dir, name+".yaml")
 		text += fmt.Sprintf("dir: %s\naddress: %s\nhttp: %s\ntoken-file: %s\n", p.Dir, p.Address, p.HTTP, c.TokenFile())
-		must(t, os.WriteFile(file, []byte(text), 0o600))
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		flags = append(flags, "--config", file)
 	}
 	for _, m := range state.Masters {
@@ -134,6 +135,6 @@ func configurations(t *testing.T, c *testcluster.Cluster) (flags []string) {
 func pageOf(t *testing.T, c *testcluster.Cluster, name string) string {
 	t.Helper()
 	p, err := c.Process(name)
-	must(t, err)
+	must.Do(t, err)
 	return p.HTTP
 }

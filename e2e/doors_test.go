@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -73,12 +74,12 @@ func newDoors(t *testing.T, maps int) *doors {
 func newDoorsOf(t *testing.T, maps, reduces int) *doors {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "doors-") // socket names must be short
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	d := &doors{t: t, dir: dir, maps: maps, waiting: make([]net.Conn, maps+reduces)}
 	for i := range maps + reduces {
 		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, d.name(i)), Net: "unix"})
-		must(t, err)
+		must.Do(t, err)
 		d.listeners = append(d.listeners, l)
 		t.Cleanup(func() { d.open(i) })
 	}
@@ -97,7 +98,7 @@ func (d *doors) name(i int) string {
 func (d *doors) wait(doors ...int) {
 	d.t.Helper()
 	for _, i := range doors {
-		must(d.t, d.listeners[i].SetDeadline(time.Now().Add(patience)))
+		must.Do(d.t, d.listeners[i].SetDeadline(time.Now().Add(patience)))
 		conn, err := d.listeners[i].Accept()
 		if err != nil {
 			d.t.Fatalf("%s does not come to its door: %v", d.name(i), err)
@@ -120,7 +121,7 @@ func (d *doors) open(doors ...int) {
 func (d *doors) run(c command, in, out string, args ...string) command {
 	d.t.Helper()
 	self, err := os.Executable()
-	must(d.t, err)
+	must.Do(d.t, err)
 	c.program, c.env = self, append(c.env, programEnv+"=doored")
 	c.args = append([]string{"--quiet"}, d.args(in, out, args...)...)
 	return c
@@ -130,7 +131,7 @@ func (d *doors) run(c command, in, out string, args ...string) command {
 func (d *doors) args(in, out string, args ...string) []string {
 	d.t.Helper()
 	info, err := os.Stat(in)
-	must(d.t, err)
+	must.Do(d.t, err)
 	part := (info.Size() + int64(d.maps) - 1) / int64(d.maps)
 	return slices.Concat([]string{"-D", doorsProperty + "=" + d.dir,
 		"-D", fmt.Sprintf("mapreduce.input.fileinputformat.split.maxsize=%d", part)}, args, []string{in, out})

@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -27,10 +28,10 @@ func drilled(t *testing.T, args ...string) []chaos.Row {
 	})
 	r.want(t, 0)
 	f, err := os.Open(filepath.Join(dir, "drills.csv"))
-	must(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	rows, err := chaos.ReadTable(f, "drills.csv")
-	must(t, err)
+	must.Do(t, err)
 	for _, r := range rows {
 		if r.Lost != 0 || r.Bytes == 0 || r.Verdict != "good" {
 			t.Errorf("drill %+v", r)
@@ -146,7 +147,7 @@ func hostfile(t *testing.T, drills string) (args []string) {
 	}}).wait(t)
 	up.want(t, 0)
 	state, err := localcluster.ReadState(dir)
-	must(t, err)
+	must.Do(t, err)
 	var hosts strings.Builder
 	// A second 'hammr up' does not wait for the first.
 	again := fmt.Sprintf("here for i in 1 2 3 4 5 6 7 8 9; do env %s %s up --dir %s --detach && break; sleep 0.5; done", env[0], hammr, dir)
@@ -207,7 +208,7 @@ func TestDrillInterrupted(t *testing.T) {
 		found, _ := filepath.Glob(filepath.Join(temp, "hammr-drill-*", "run-*", "cluster", "cluster.json"))
 		return len(found) > 0
 	})
-	must(t, p.cmd.Process.Signal(syscall.SIGINT))
+	must.Do(t, p.cmd.Process.Signal(syscall.SIGINT))
 	p.wait(t).want(t, 130)
 	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
 		t.Errorf("left are %q", left)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // repaired restores the cluster when the test ends.
@@ -17,7 +18,7 @@ func repaired(t *testing.T, c *minihdfs.Cluster) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		must(t, c.WaitLive(ctx, c.DataNodes()))
+		must.Do(t, c.WaitLive(ctx, c.DataNodes()))
 	})
 }
 
@@ -79,9 +80,9 @@ func (f *faulty) succeeds(t *testing.T) {
 func TestDataNodesLostWhileReading(t *testing.T) {
 	f := startFaulty(t, "map", 1)
 	restart(t, f.c, 0)
-	must(t, f.c.DataNode(0).Kill())
-	must(t, f.c.DataNode(1).Stop())
-	t.Cleanup(func() { must(t, f.c.DataNode(1).Continue()) })
+	must.Do(t, f.c.DataNode(0).Kill())
+	must.Do(t, f.c.DataNode(1).Stop())
+	t.Cleanup(func() { must.Do(t, f.c.DataNode(1).Continue()) })
 	f.succeeds(t)
 }
 
@@ -90,7 +91,7 @@ func restart(t *testing.T, c *minihdfs.Cluster, nodes ...int) {
 	repaired(t, c)
 	t.Cleanup(func() {
 		for _, i := range nodes {
-			must(t, c.DataNode(i).Restart(context.Background()))
+			must.Do(t, c.DataNode(i).Restart(context.Background()))
 		}
 	})
 }

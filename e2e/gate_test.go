@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -106,11 +107,11 @@ type gate struct {
 func newGate(t *testing.T, phase string, bytes int) *gate {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gate-") // socket names must be short
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "s")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
-	must(t, err)
+	must.Do(t, err)
 	g := &gate{listener: l, address: phase + ":" + strconv.Itoa(bytes) + ":" + socket}
 	t.Cleanup(g.open)
 	return g
@@ -128,7 +129,7 @@ func (g *gate) start(t *testing.T, args ...string) *process {
 func (g *gate) prepare(t *testing.T, args ...string) *process {
 	t.Helper()
 	self, err := os.Executable()
-	must(t, err)
+	must.Do(t, err)
 	return prepare(t, command{program: self, args: args, env: []string{gateEnv + "=" + g.address}})
 }
 

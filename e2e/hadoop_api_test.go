@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // hadoopClient is a client of Hadoop, which sends the token as a password.
@@ -24,14 +25,14 @@ type hadoopClient struct {
 func (c *hadoopClient) send(method, url, body string) (status int, text []byte) {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(c.t.Context(), method, "http://"+url, strings.NewReader(body))
-	must(c.t, err)
+	must.Do(c.t, err)
 	r.SetBasicAuth("any", c.token)
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(r)
-	must(c.t, err)
+	must.Do(c.t, err)
 	defer answer.Body.Close()
 	text, err = io.ReadAll(answer.Body)
-	must(c.t, err)
+	must.Do(c.t, err)
 	return answer.StatusCode, text
 }
 
@@ -76,7 +77,7 @@ func (c *hadoopClient) get(url string) (a hadoopAnswer) {
 	if status != http.StatusOK {
 		c.t.Fatalf("%s: status %d: %.500s", url, status, text)
 	}
-	must(c.t, json.Unmarshal(text, &a))
+	must.Do(c.t, json.Unmarshal(text, &a))
 	return a
 }
 
@@ -86,7 +87,7 @@ func TestFollowersServeHadoopsAPI(t *testing.T) {
 	t.Parallel()
 	e := sharedEngine(t, threeMasters)
 	token, err := os.ReadFile(filepath.Join(e.dir, localcluster.TokenFile))
-	must(t, err)
+	must.Do(t, err)
 	c := &hadoopClient{t, strings.TrimSpace(string(token))}
 	leader, _ := e.masters()
 	i := slices.IndexFunc(e.state.Masters, func(m localcluster.Master) bool { return m.ID != leader })

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // Pipelines that compute the output of the bundled programs.
@@ -64,7 +66,7 @@ func TestGrepLikeGrep(t *testing.T) {
 	done(t, slices.Concat([]string{"run", "grep"}, smallMemory, []string{in, out, regex})...)
 	wantSame(t, parts(t, out, 1), want)
 	beside, err := os.ReadDir(filepath.Dir(out))
-	must(t, err)
+	must.Do(t, err)
 	if len(beside) != 1 {
 		t.Errorf("grep left %v beside its output", beside)
 	}
@@ -98,7 +100,7 @@ func TestTerasort(t *testing.T) {
 func mapParts(t *testing.T, dir string, n int) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "part-m-*"))
-	must(t, err)
+	must.Do(t, err)
 	if len(names) != n {
 		t.Fatalf("%s holds %v, want %d files", dir, names, n)
 	}

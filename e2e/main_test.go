@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/hammrtest"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -103,13 +104,6 @@ func cluster(t *testing.T) *minihdfs.Cluster {
 	shared.address = c.RPC()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	must(t, c.WaitLive(ctx, c.DataNodes()))
+	must.Do(t, c.WaitLive(ctx, c.DataNodes()))
 	return c
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

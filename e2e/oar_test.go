@@ -21,6 +21,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/ops/sshcluster/sshtest"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // oar is an OAR with three nodes of two cores, which are this machine: its server, a PostgreSQL and
@@ -46,29 +47,29 @@ func newOAR(t *testing.T) *oar {
 		t.Skip("it needs root, to make an account and to give the machine other names")
 	}
 	dir, err := os.MkdirTemp("", "oar-")
-	must(t, err)
+	must.Do(t, err)
 	o := &oar{t: t, dir: dir, user: "hammr-oar-test"}
-	must(t, os.Chmod(dir, 0o755))
+	must.Do(t, os.Chmod(dir, 0o755))
 	if _, err := user.Lookup(o.user); err != nil {
 		o.system("useradd", "--no-create-home", "--home-dir", dir, "--shell", "/bin/sh", o.user)
 	}
 	t.Cleanup(func() {
 		o.system("userdel", o.user)
-		must(t, os.RemoveAll(dir))
+		must.Do(t, os.RemoveAll(dir))
 	})
 	o.makeShared()
 	script, err := filepath.Abs("testdata/oar.sh")
-	must(t, err)
+	must.Do(t, err)
 	p := prepare(t, command{program: "unshare", args: []string{"--mount", "--uts", "sh", script, dir, port(t), port(t), port(t), o.user}, limit: time.Hour})
 	in, err := p.cmd.StdinPipe()
-	must(t, err)
+	must.Do(t, err)
 	p.cmd.Stdout = nil
 	out, err := p.cmd.StdoutPipe()
-	must(t, err)
+	must.Do(t, err)
 	p.begin(t)
 	o.ns = strconv.Itoa(p.cmd.Process.Pid)
 	t.Cleanup(func() { // it runs before the process is killed, and after all jobs have ended
-		must(t, in.Close())
+		must.Do(t, in.Close())
 		p.waitOnly(t)
 		o.showLogs()
 	})
@@ -85,12 +86,12 @@ func (o *oar) shared() string { return filepath.Join(o.dir, "shared") }
 // makeShared makes it.
 func (o *oar) makeShared() {
 	o.t.Helper()
-	must(o.t, os.Mkdir(o.shared(), 0o755))
+	must.Do(o.t, os.Mkdir(o.shared(), 0o755))
 	u, err := user.Lookup(o.user)
-	must(o.t, err)
+	must.Do(o.t, err)
 	o.uid, err = strconv.Atoi(u.Uid)
-	must(o.t, err)
-	must(o.t, os.Chown(o.shared(), o.uid, -1))
+	must.Do(o.t, err)
+	must.Do(o.t, os.Chown(o.shared(), o.uid, -1))
 	openWay(o.t, filepath.Dir(hammr))
 }
 
@@ -179,7 +180,7 @@ func (o *oar) newRun(in string, program ...string) *oarRun {
 	done(o.t, slices.Concat([]string{"run", "--quiet"}, program, []string{in, r.want})...)
 	text := fmt.Sprintf("#!/bin/sh\nexec >>%s 2>&1\nexec %s oar run --state %s --save-before 15s -- %s -D hammr.debug.record.sleep=10ms %s %s\n",
 		r.output, hammr, r.allocations.state, strings.Join(program, " "), in, r.out)
-	must(o.t, os.WriteFile(r.script, []byte(text), 0o755))
+	must.Do(o.t, os.WriteFile(r.script, []byte(text), 0o755))
 	return r
 }
 
@@ -187,7 +188,7 @@ func (o *oar) newRun(in string, program ...string) *oarRun {
 func (o *oar) newWordcount() *oarRun {
 	o.t.Helper()
 	in := filepath.Join(o.shared(), "in")
-	must(o.t, os.WriteFile(in, readFile(o.t, fewWords(o.t, 45_000, 900)), 0o644))
+	must.Do(o.t, os.WriteFile(in, readFile(o.t, fewWords(o.t, 45_000, 900)), 0o644))
 	return o.newRun(in, "wordcount")
 }
 

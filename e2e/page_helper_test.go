@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // cell is what a user reads in a cell of a table, or in a fact of a page.
@@ -35,7 +37,7 @@ type shown struct {
 func parsePage(t *testing.T, text string) *shown {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(text))
-	must(t, err)
+	must.Do(t, err)
 	s := &shown{facts: make(map[string]cell), sections: make(map[string]cell)}
 	term := ""
 	for n := range root.Descendants() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 )
 
@@ -27,7 +28,7 @@ var programs = map[string]func() *mr.Program{
 func startProgram(t *testing.T, name string, args ...string) *process {
 	t.Helper()
 	self, err := os.Executable()
-	must(t, err)
+	must.Do(t, err)
 	return start(t, command{program: self, args: args, env: []string{programEnv + "=" + name}})
 }
 
@@ -35,7 +36,7 @@ func startProgram(t *testing.T, name string, args ...string) *process {
 func (e *engine) submitProgram(name string, args ...string) (jobID string) {
 	e.t.Helper()
 	self, err := os.Executable()
-	must(e.t, err)
+	must.Do(e.t, err)
 	c := e.command(append([]string{"--quiet", "--detach"}, args...)...)
 	c.program, c.env = self, append(c.env, programEnv+"="+name)
 	r := start(e.t, c).wait(e.t)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // soakSeed returns HAMMR_SOAK_SEED, or the current time if it is not set.
@@ -22,7 +23,7 @@ func soakSeed(t *testing.T) uint64 {
 	if text := os.Getenv("HAMMR_SOAK_SEED"); text != "" {
 		var err error
 		seed, err = strconv.ParseUint(text, 10, 64)
-		must(t, err)
+		must.Do(t, err)
 	}
 	return seed
 }

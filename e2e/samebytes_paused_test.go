@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -51,7 +52,7 @@ func (e *engine) jobs(all bool) []apidoc.Job {
 		q.Finished = docs.Yes
 	}
 	jobs, err := docs.AllJobs.From(e.t.Context(), e.cluster.Client(), q)
-	must(e.t, err)
+	must.Do(e.t, err)
 	return jobs
 }
 
@@ -59,7 +60,7 @@ func (e *engine) jobs(all bool) []apidoc.Job {
 func (e *engine) attempts(id string, states ...wire.AttemptState) (found []*wire.TaskStatus_Attempt) {
 	e.t.Helper()
 	job, err := docs.Status.From(e.t.Context(), e.cluster.Client(), docs.JobID{Job: id})
-	must(e.t, err)
+	must.Do(e.t, err)
 	for _, task := range job.Tasks {
 		for _, a := range task.Attempts {
 			if slices.Contains(states, a.State) {
@@ -112,7 +113,7 @@ func (e *engine) killOne(id string, random *rand.Rand) bool {
 	var running []*wire.TaskStatus_Attempt
 	waitUntil(e.t, "a job that was resumed runs, or is over", func() bool {
 		job, err := docs.Progress.From(e.t.Context(), e.cluster.Client(), docs.JobID{Job: id})
-		must(e.t, err)
+		must.Do(e.t, err)
 		running = e.attempts(id, wire.AttemptState_ATTEMPT_RUNNING)
 		return len(running) > 0 || job.State != wire.JobState_RUNNING
 	})

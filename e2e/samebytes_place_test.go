@@ -6,6 +6,8 @@ import (
 	"path"
 	"path/filepath"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // place is a directory on the disk or on HDFS, with inputs in its subdirectory "in".
@@ -22,9 +24,9 @@ type diskPlace string
 func newDiskPlace(t *testing.T, inputs map[string][]byte) place {
 	t.Helper()
 	p := diskPlace(t.TempDir())
-	must(t, os.Mkdir(filepath.Join(string(p), "in"), 0o755))
+	must.Do(t, os.Mkdir(filepath.Join(string(p), "in"), 0o755))
 	for name, content := range inputs {
-		must(t, os.WriteFile(filepath.Join(string(p), "in", name), content, 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(string(p), "in", name), content, 0o644))
 	}
 	return p
 }
@@ -35,7 +37,7 @@ func (p diskPlace) files(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	found := make(map[string][]byte)
 	tree := os.DirFS(filepath.Join(string(p), dir))
-	must(t, fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 		case entry.IsDir():

@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // Clusters that tests share, by their flags. A test that changes more than jobs, priorities and the
@@ -43,7 +44,7 @@ var sharedClusters struct {
 func sharedEngine(t *testing.T, size []string) *engine {
 	t.Helper()
 	p, err := takeShared(t.Context(), size)
-	must(t, err)
+	must.Do(t, err)
 	e := p.engine(t)
 	t.Cleanup(func() {
 		e.showLogs()
@@ -53,7 +54,7 @@ func sharedEngine(t *testing.T, size []string) *engine {
 			return
 		}
 		t.Logf("the shared cluster ends after this test: %v", err)
-		must(t, p.close())
+		must.Do(t, p.close())
 	})
 	return e
 }

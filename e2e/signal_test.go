@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestSignals ends a job in the middle of a map and of a reduce. The exit code is the one for
@@ -23,14 +24,14 @@ func TestSignals(t *testing.T) {
 				g := newGate(t, phase, 1<<20)
 				p := g.start(t, "-D", "mapreduce.cluster.local.dir="+local, "--report", doc, in, out)
 				g.wait(t, p)
-				must(t, p.cmd.Process.Signal(sig))
+				must.Do(t, p.cmd.Process.Signal(sig))
 				g.open()
 				p.wait(t).want(t, 130, "killed")
 				noOutput(t, out)
 				wantNames(t, local)
 				wantNames(t, dir, "local", "report")
 				r, err := report.ReadFile(doc)
-				must(t, err)
+				must.Do(t, err)
 				if r.State != report.Killed || len(r.Tasks) == 0 {
 					t.Errorf("report of a killed job: %+v", r)
 				}

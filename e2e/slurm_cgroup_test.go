@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // cgroupConf makes Slurm keep each job in control groups of version 1, with its processors and its
@@ -62,10 +63,10 @@ func groupsOf(t *testing.T, node string) (groups []string) {
 	t.Helper()
 	for _, c := range slurmControllers {
 		roots, err := filepath.Glob(filepath.Join("/sys/fs/cgroup", c) + ownGroup(t, c) + "/" + node)
-		must(t, err)
+		must.Do(t, err)
 		for _, root := range roots {
 			var found []string
-			must(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			must.Do(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 				if err == nil && e.IsDir() {
 					found = append(found, path)
 				}

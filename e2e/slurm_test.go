@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/ops/sshcluster/sshtest"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // slurm is a Slurm of munged, slurmctld and a slurmd on each of three nodes. The nodes are this
@@ -85,12 +86,12 @@ func newSlurmWith(t *testing.T, options slurmOptions) *slurm {
 		t.Skip("it needs root, to give each node a name of its own")
 	}
 	dir, err := os.MkdirTemp("", "slurm-") // names of sockets are short
-	must(t, err)
+	must.Do(t, err)
 	s := &slurm{t: t, dir: dir, options: options}
-	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
-	must(t, os.Chmod(dir, 0o755))
-	must(t, os.WriteFile(s.path("munge.key"), []byte(strings.Repeat("a key for tests ", 8)), 0o600))
-	must(t, os.Mkdir(s.path("ctl"), 0o755))
+	t.Cleanup(func() { must.Do(t, os.RemoveAll(dir)) })
+	must.Do(t, os.Chmod(dir, 0o755))
+	must.Do(t, os.WriteFile(s.path("munge.key"), []byte(strings.Repeat("a key for tests ", 8)), 0o600))
+	must.Do(t, os.Mkdir(s.path("ctl"), 0o755))
 	conf, hosts := fmt.Sprintf(slurmConf, dir, sshtest.FreePort(t)), "127.0.0.1 localhost\n127.0.2.9 ctl\n"
 	for i, node := range slurmNodes {
 		conf += fmt.Sprintf("NodeName=%s NodeAddr=127.0.2.%d Port=%d CPUs=2 RealMemory=2000 State=UNKNOWN\n", node, i+1, sshtest.FreePort(t))
@@ -99,17 +100,17 @@ func newSlurmWith(t *testing.T, options slurmOptions) *slurm {
 	if options.conf != nil {
 		conf = options.conf.Replace(conf)
 	}
-	must(t, os.WriteFile(s.path("slurm.conf"), []byte(conf), 0o644))
+	must.Do(t, os.WriteFile(s.path("slurm.conf"), []byte(conf), 0o644))
 	for name, text := range options.files {
-		must(t, os.WriteFile(s.path(name), []byte(text), 0o644))
+		must.Do(t, os.WriteFile(s.path(name), []byte(text), 0o644))
 	}
-	must(t, os.WriteFile(s.path("hosts"), []byte(hosts), 0o644))
+	must.Do(t, os.WriteFile(s.path("hosts"), []byte(hosts), 0o644))
 	s.begin("", "munged", "--foreground", "--force", "--socket="+s.path("munge.socket"), "--key-file="+s.path("munge.key"),
 		"--pid-file="+s.path("munge.pid"), "--log-file="+s.path("munge.log"), "--seed-file="+s.path("munge.seed"))
 	waitUntil(t, "munged serves", func() bool { _, err := os.Stat(s.path("munge.socket")); return err == nil })
 	s.begin("ctl", "slurmctld", "-D", "-f", s.path("slurm.conf"))
 	for _, node := range slurmNodes {
-		must(t, os.Mkdir(s.path("spool."+node), 0o755))
+		must.Do(t, os.Mkdir(s.path("spool."+node), 0o755))
 		line := []string{"slurmd", "-D", "-f", s.path("slurm.conf")}
 		if options.node != nil {
 			line = append(options.node(node), line...)
@@ -146,7 +147,7 @@ func (s *slurm) end() {
 	s.try("scancel", "--user=root")
 	waitUntil(s.t, "no job runs", func() bool { return s.try("squeue", "-h") == "" })
 	for _, p := range slices.Backward(s.processes) {
-		must(s.t, p.cmd.Process.Signal(syscall.SIGTERM))
+		must.Do(s.t, p.cmd.Process.Signal(syscall.SIGTERM))
 		p.waitOnly(s.t)
 	}
 	if s.t.Failed() {
@@ -193,7 +194,7 @@ func (s *slurm) batch(name, options string, args ...string) (job, output string)
 	for _, arg := range args {
 		text += " '" + arg + "'"
 	}
-	must(s.t, os.WriteFile(script, []byte(text+"\n"), 0o755))
+	must.Do(s.t, os.WriteFile(script, []byte(text+"\n"), 0o755))
 	return s.submit(script), output
 }
 

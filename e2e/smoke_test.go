@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestSmoke is the cluster of `make check`. While a job runs on three masters and three tasknodes, the leader
@@ -21,9 +22,9 @@ func TestSmoke(t *testing.T) {
 	id := "job_" + c.state.ID + "_0001"
 	w := c.watch(id, in)
 	leader := c.leads()
-	must(t, c.rig.Kill(t.Context(), leader))
+	must.Do(t, c.rig.Kill(t.Context(), leader))
 	c.leads(leader)
-	must(t, c.rig.Kill(t.Context(), c.state.Tasknodes[0].Name))
+	must.Do(t, c.rig.Kill(t.Context(), c.state.Tasknodes[0].Name))
 	c.done("node", "drain", c.state.Tasknodes[1].Name, "--deadline", "60s")
 	w.wait(t).want(t, 0)
 	wantSameTree(t, w.out, want)

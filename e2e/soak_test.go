@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // memoryBound is the limit of a job's memory at default settings, whatever its input, in
@@ -23,7 +25,7 @@ func soakSize(t *testing.T, name string, mib int64) int64 {
 	if text := os.Getenv(name); text != "" {
 		var err error
 		mib, err = strconv.ParseInt(text, 10, 64)
-		must(t, err)
+		must.Do(t, err)
 	}
 	return mib << 20
 }
@@ -34,16 +36,16 @@ func soakInput(t *testing.T, size int64, line func(dst []byte) []byte) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "in")
 	f, err := os.Create(name)
-	must(t, err)
+	must.Do(t, err)
 	w := bufio.NewWriterSize(f, 1<<20)
 	var buf []byte
 	for written := int64(0); written < size; written += int64(len(buf)) {
 		buf = append(line(buf[:0]), '\n')
 		_, err := w.Write(buf)
-		must(t, err)
+		must.Do(t, err)
 	}
-	must(t, w.Flush())
-	must(t, f.Close())
+	must.Do(t, w.Flush())
+	must.Do(t, f.Close())
 	return name
 }
 
@@ -102,7 +104,7 @@ func TestSoakGroup(t *testing.T) {
 	})
 	out := filepath.Join(t.TempDir(), "out")
 	self, err := os.Executable()
-	must(t, err)
+	must.Do(t, err)
 	r := start(t, command{program: self, args: []string{in, out}, env: []string{programEnv + "=fails"}, limit: time.Hour}).wait(t)
 	r.want(t, 0)
 	wantSame(t, parts(t, out, 1), fmt.Appendf(nil, "line\t%d\n", lines))

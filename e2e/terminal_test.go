@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // openTerminal opens a pseudo terminal of 80 columns. A program writes to the second file,
@@ -20,12 +22,12 @@ func openTerminal(t *testing.T) (screen, tty *os.File) {
 	if err != nil {
 		t.Skipf("no pseudo terminals: %v", err)
 	}
-	must(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
+	must.Do(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
-	must(t, err)
-	must(t, unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
+	must.Do(t, err)
+	must.Do(t, unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
 	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	must(t, err)
+	must.Do(t, err)
 	return screen, tty
 }
 
@@ -40,7 +42,7 @@ func TestTerminal(t *testing.T) {
 	p.cmd.Env = append(p.cmd.Env, "TERM=xterm")
 	p.cmd.Stderr = tty
 	p.begin(t)
-	must(t, tty.Close())
+	must.Do(t, tty.Close())
 	drawn, buf := []byte(nil), make([]byte, 4096)
 	for !bytes.Contains(drawn, []byte("▕")) {
 		n, err := screen.Read(buf)

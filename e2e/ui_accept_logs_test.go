@@ -17,6 +17,7 @@ import (
 
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	pages "github.com/hammr/hammr/internal/web"
 )
 
@@ -57,13 +58,13 @@ func (b *browser) logPart(attempt, query string) (p part) {
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.root+"/api/v1/attempts/"+attempt+"/logs/stdout?"+query, nil)
-	must(b.t, err)
+	must.Do(b.t, err)
 	began := time.Now()
 	answer, err := b.http.Do(r)
-	must(b.t, err)
+	must.Do(b.t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	must(b.t, err)
+	must.Do(b.t, err)
 	if answer.StatusCode != http.StatusOK {
 		return part{}
 	}
@@ -105,9 +106,9 @@ func (e *engine) checkLong(b *browser) {
 	middle := b.logPart(attempt, "from="+strconv.FormatInt(end.size/2, 10)+"&filter=7777")
 	began := time.Now()
 	r, err := http.NewRequestWithContext(e.t.Context(), http.MethodGet, b.root+"/attempts/"+attempt+"/logs/stdout", nil)
-	must(e.t, err)
+	must.Do(e.t, err)
 	answer, err := b.http.Do(r)
-	must(e.t, err)
+	must.Do(e.t, err)
 	defer answer.Body.Close()
 	n, err := io.Copy(io.Discard, answer.Body)
 	if err != nil || n != end.size {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/bench/fleet"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // figure prints a line for the table of `make accept`.
@@ -23,10 +24,10 @@ func figure(format string, args ...any) { fmt.Printf("figure: "+format+"\n", arg
 func memoryOf(t *testing.T, pid int) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	must(t, err)
+	must.Do(t, err)
 	_, rest, _ := strings.Cut(string(text), "VmRSS:")
 	kib, err := strconv.Atoi(strings.Fields(rest)[0])
-	must(t, err)
+	must.Do(t, err)
 	return kib >> 10
 }
 
@@ -36,7 +37,7 @@ func acceptMinutes(t *testing.T) time.Duration {
 	if text := os.Getenv("HAMMR_ACCEPT_MINUTES"); text != "" {
 		var err error
 		minutes, err = strconv.ParseFloat(text, 64)
-		must(t, err)
+		must.Do(t, err)
 	}
 	return time.Duration(minutes * float64(time.Minute))
 }
@@ -53,11 +54,11 @@ func TestAcceptSoak(t *testing.T) {
 	c := newRigged(t, 1)
 	c.done("node", "remove", "n1")
 	machines, err := fleet.Attach(t.Context(), c.cluster, fleet.Config{Machines: 16})
-	must(t, err)
-	t.Cleanup(func() { must(t, machines.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, machines.Close()) })
 	client, err := fleet.NewClient(c.cluster)
-	must(t, err)
-	t.Cleanup(func() { must(t, client.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, client.Close()) })
 
 	spared := c.state.Masters[2]
 	address, ui := serveUI(t, c.lasting("--masters", strings.Join(c.state.Addresses(), ","), "--token-file", c.dir+"/"+localcluster.TokenFile))
@@ -81,7 +82,7 @@ func TestAcceptSoak(t *testing.T) {
 		w := c.engine.watch("/jobs", "jobs,masters", 25, addresses...)
 		for range 3 {
 			id, err := machines.Submit(t.Context(), client, fleet.Job{Maps: 50, Map: fleet.Exactly(time.Second), Seed: uint64(jobs)})
-			must(t, err)
+			must.Do(t, err)
 			jobs++
 			waitUntil(t, id+" is over", func() bool { s := c.look(id); return s != nil && s.FinishTime > 0 })
 		}
@@ -119,9 +120,9 @@ func (c *rigged) replaceLeader(spared string) int {
 		c.done("master", "transfer", c.state.Masters[0].ID)
 		return 0
 	}
-	must(c.t, c.rig.Kill(c.t.Context(), leader))
+	must.Do(c.t, c.rig.Kill(c.t.Context(), leader))
 	c.leads(leader)
-	must(c.t, c.rig.Start(c.t.Context(), leader))
+	must.Do(c.t, c.rig.Start(c.t.Context(), leader))
 	return 1
 }
 

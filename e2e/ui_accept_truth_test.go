@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const (
@@ -83,17 +84,17 @@ func truthInputs(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	line := []byte("to be or not to be\n")
-	must(t, os.Mkdir(filepath.Join(dir, "straggler"), 0o755))
+	must.Do(t, os.Mkdir(filepath.Join(dir, "straggler"), 0o755))
 	for i := range 6 {
 		lines := 60
 		if i == 0 {
 			lines = 2600
 		}
-		must(t, os.WriteFile(filepath.Join(dir, "straggler", fmt.Sprintf("file-%d", i)), slices.Repeat(line, lines), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(dir, "straggler", fmt.Sprintf("file-%d", i)), slices.Repeat(line, lines), 0o600))
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "words"), readFile(t, fewWords(t, 900, 120)), 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "pairs"), readFile(t, randomLines(t, "pairs", 2000, func(r *rand.Rand) string { return fmt.Sprintf("%d %d", r.IntN(100), r.IntN(1000)) })), 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "damaged.gz"), []byte("this is not compressed by gzip\n"), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "words"), readFile(t, fewWords(t, 900, 120)), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "pairs"), readFile(t, randomLines(t, "pairs", 2000, func(r *rand.Rand) string { return fmt.Sprintf("%d %d", r.IntN(100), r.IntN(1000)) })), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "damaged.gz"), []byte("this is not compressed by gzip\n"), 0o600))
 	done(t, "run", "--quiet", "teragen", "600", filepath.Join(dir, "rows"))
 	return dir
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // How the cost of watchers is measured: in windows of one job, in turn without and with them, so that
@@ -88,7 +89,7 @@ func TestAcceptWatchers(t *testing.T) {
 			}
 			m.listTasks()
 			for _, id := range m.jobs {
-				must(t, m.client.Kill(t.Context(), id, "measured"))
+				must.Do(t, m.client.Kill(t.Context(), id, "measured"))
 			}
 			m.compare(c.name, c.ofLeader, c.ofFollower, without, with)
 			for i, master := range []localcluster.Master{m.leader, m.follower} {
@@ -136,10 +137,10 @@ const allTasks = 120_000
 // submit submits jobs that share the cluster until all windows are over, and waits until they run at
 // their full rate.
 func (m *watchMeter) submit(jobs int) {
-	must(m.t, client.SetPolicy(m.t.Context(), m.client, "fair", nil))
+	must.Do(m.t, client.SetPolicy(m.t.Context(), m.client, "fair", nil))
 	for range jobs {
 		id, err := m.fleet.Submit(m.t.Context(), m.client, fleet.Job{Maps: allTasks / jobs, Map: fleet.Exactly(2 * time.Second), Seed: 1})
-		must(m.t, err)
+		must.Do(m.t, err)
 		m.jobs = append(m.jobs, id)
 	}
 	waitUntil(m.t, "the jobs run", func() bool { return m.started() > 2000 })
@@ -171,7 +172,7 @@ func (m *watchMeter) window(groups ...*watchers) (out window) {
 			}
 		}
 		at := time.Now()
-		must(m.t, client.Change(m.t.Context(), m.client, "job.priority", m.jobs[0], apidoc.PriorityName(m.priority)))
+		must.Do(m.t, client.Change(m.t.Context(), m.client, "job.priority", m.jobs[0], apidoc.PriorityName(m.priority)))
 		<-time.After(time.Until(began.Add(windowTime * time.Duration(i+1) / changes)))
 		for _, s := range expected {
 			for _, seen := range s.times() {

@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/web/analysis"
 	"github.com/hammr/hammr/mr"
 )
@@ -70,8 +71,8 @@ func stageJob(t *testing.T, e *engine) *stagedJob {
 	t.Helper()
 	in, slow := t.TempDir(), t.TempDir()
 	for i := range stagedMaps {
-		must(t, os.WriteFile(filepath.Join(in, fmt.Sprintf("file-%02d", i)), bytes.Repeat([]byte("to be or not to be\n"), stagedLines), 0o600))
-		must(t, os.WriteFile(filepath.Join(slow, strconv.Itoa(i)), nil, 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(in, fmt.Sprintf("file-%02d", i)), bytes.Repeat([]byte("to be or not to be\n"), stagedLines), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(slow, strconv.Itoa(i)), nil, 0o600))
 	}
 	id := e.submitProgram("staged", "-D", slowProperty+"="+slow, "-D", "hammr.preempt.boundary.timeout=1m", "-D", "mapreduce.map.speculative=true", "-D", "hammr.input.combine=false",
 		"-D", "mapreduce.job.reduces=2", in, filepath.Join(t.TempDir(), "out"))
@@ -120,7 +121,7 @@ func (j *stagedJob) free(attempt string) {
 	j.t.Helper()
 	j.freed = append(j.freed, taskID(attempt))
 	number, err := strconv.Atoi(attempt[strings.Index(attempt, "_m_")+3 : strings.LastIndex(attempt, "_")])
-	must(j.t, err)
+	must.Do(j.t, err)
 	j.unslow(number)
 }
 
@@ -128,7 +129,7 @@ func (j *stagedJob) free(attempt string) {
 func (j *stagedJob) unslow(number int) {
 	j.t.Helper()
 	if err := os.Remove(filepath.Join(j.slow, strconv.Itoa(number))); !os.IsNotExist(err) {
-		must(j.t, err)
+		must.Do(j.t, err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/history"
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -82,10 +83,10 @@ func (e *engine) serveFiles(id string) *browser {
 		found, _ = filepath.Glob(filepath.Join(e.cluster.Histories(), "*", "job_*"+history.CompressedSuffix))
 		return len(found) == 3
 	})
-	must(e.t, os.CopyFS(dir, os.DirFS(e.cluster.Histories())))
+	must.Do(e.t, os.CopyFS(dir, os.DirFS(e.cluster.Histories())))
 	whole := readFile(e.t, found[0])
 	cut := filepath.Join(dir, filepath.Base(filepath.Dir(found[0])), withNumber(id, damaged)+history.CompressedSuffix)
-	must(e.t, os.WriteFile(cut, whole[:len(whole)/8], 0o600))
+	must.Do(e.t, os.WriteFile(cut, whole[:len(whole)/8], 0o600))
 	return e.filesBrowser(dir)
 }
 
@@ -93,7 +94,7 @@ func (e *engine) serveFiles(id string) *browser {
 func (e *engine) filesBrowser(dir string) *browser {
 	e.t.Helper()
 	token := filepath.Join(e.t.TempDir(), "token")
-	must(e.t, os.WriteFile(token, []byte("the-token-of-the-files\n"), 0o600))
+	must.Do(e.t, os.WriteFile(token, []byte("the-token-of-the-files\n"), 0o600))
 	return newBrowser(e.t, e.serve("--history", dir, "--token-file", token), token)
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/ops/launch"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // browser is a client of pages, which signs in once and keeps its cookie.
@@ -33,9 +34,9 @@ type browser struct {
 func newBrowser(t *testing.T, address, tokenFile string) *browser {
 	t.Helper()
 	token, err := os.ReadFile(tokenFile)
-	must(t, err)
+	must.Do(t, err)
 	jar, err := cookiejar.New(nil)
-	must(t, err)
+	must.Do(t, err)
 	b := &browser{t, "http://" + address, &http.Client{Jar: jar, Timeout: 30 * time.Second}}
 	status, text := b.post("/login", url.Values{"token": {strings.TrimSpace(string(token))}, "to": {"/jobs"}})
 	if status != http.StatusOK || !strings.Contains(text, "<h1>Jobs</h1>") {
@@ -49,15 +50,15 @@ func (b *browser) send(method, path string, body io.Reader) (status int, text st
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, b.root+path, body)
-	must(b.t, err)
+	must.Do(b.t, err)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	answer, err := b.http.Do(r)
-	must(b.t, err)
+	must.Do(b.t, err)
 	defer answer.Body.Close()
 	all, err := io.ReadAll(answer.Body)
-	must(b.t, err)
+	must.Do(b.t, err)
 	return answer.StatusCode, string(all)
 }
 
@@ -128,14 +129,14 @@ func (e *engine) serve(args ...string) string {
 func serveUI(t *testing.T, c command) (address string, ui *process) {
 	t.Helper()
 	ports, err := launch.FreePorts("127.0.0.1", 1)
-	must(t, err)
+	must.Do(t, err)
 	address = ports[0]
 	c.args = append([]string{"ui", "--http", address}, c.args...)
 	c.daemon = true
 	ui = prepare(t, c)
 	ui.begin(t)
 	t.Cleanup(func() {
-		must(t, ui.cmd.Process.Signal(os.Interrupt))
+		must.Do(t, ui.cmd.Process.Signal(os.Interrupt))
 		ui.wait(t).want(t, 0)
 	})
 	waitUntil(t, "hammr ui listens", func() bool {

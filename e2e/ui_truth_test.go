@@ -20,6 +20,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/docs/history"
 	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/web/analysis"
 )
 
@@ -62,10 +63,10 @@ func (e *engine) truthOf(id string) *truth {
 	}
 	w.listed = jobs[at]
 	f, err := os.Open(e.awaitHistory(id))
-	must(e.t, err)
+	must.Do(e.t, err)
 	defer f.Close()
 	w.file, err = history.Decode(f)
-	must(e.t, err)
+	must.Do(e.t, err)
 	columns := w.file.Columns()
 	for i := range columns.Len() {
 		w.rows = append(w.rows, columns.Row(id, i))
@@ -87,9 +88,9 @@ func (w *truth) same(what string, got, want any) {
 	w.t.Helper()
 	w.documents++
 	g, err := json.Marshal(got)
-	must(w.t, err)
+	must.Do(w.t, err)
 	text, err := json.Marshal(want)
-	must(w.t, err)
+	must.Do(w.t, err)
 	if string(g) != string(text) {
 		w.t.Errorf("%s of %s: %.3000s\nwant %.3000s", what, w.id, g, text)
 	}

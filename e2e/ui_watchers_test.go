@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/client/remote"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -29,11 +30,11 @@ func newFleet(t *testing.T, machines int) *fleetCluster {
 	t.Helper()
 	e := newEngineWithout(t, "--masters", "3")
 	f, err := fleet.Attach(t.Context(), e.cluster, fleet.Config{Machines: machines})
-	must(t, err)
-	t.Cleanup(func() { must(t, f.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, f.Close()) })
 	c, err := fleet.NewClient(e.cluster)
-	must(t, err)
-	t.Cleanup(func() { must(t, c.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, c.Close()) })
 	return &fleetCluster{e, f, c}
 }
 
@@ -41,7 +42,7 @@ func newFleet(t *testing.T, machines int) *fleetCluster {
 func (f *fleetCluster) run(tasks int) (id string) {
 	f.t.Helper()
 	id, err := f.fleet.Submit(f.t.Context(), f.client, fleet.Job{Maps: tasks, Map: fleet.Exactly(500 * time.Millisecond), Seed: 1})
-	must(f.t, err)
+	must.Do(f.t, err)
 	return id
 }
 
@@ -136,7 +137,7 @@ func (f *fleetCluster) checkLostLeader(leader, follower localcluster.Master) {
 	w := f.watch("/jobs", "jobs", 1, follower.HTTP)
 	waitUntil(f.t, "the client watches", func() bool { return w.seen("<h1>Jobs") == 1 })
 	killed := time.Now()
-	must(f.t, syscall.Kill(leader.PID, syscall.SIGKILL))
+	must.Do(f.t, syscall.Kill(leader.PID, syscall.SIGKILL))
 	var times []time.Duration
 	for range 3 {
 		id := f.run(1)
@@ -164,8 +165,8 @@ func (f *fleetCluster) checkAlone(dead, alone localcluster.Master) {
 	}
 	for _, m := range f.state.Masters {
 		if m.ID != dead.ID && m.ID != alone.ID {
-			must(f.t, syscall.Kill(m.PID, syscall.SIGSTOP))
-			defer func() { must(f.t, syscall.Kill(m.PID, syscall.SIGCONT)) }()
+			must.Do(f.t, syscall.Kill(m.PID, syscall.SIGSTOP))
+			defer func() { must.Do(f.t, syscall.Kill(m.PID, syscall.SIGCONT)) }()
 		}
 	}
 	for _, path := range paths {
@@ -186,9 +187,9 @@ func (f *fleetCluster) age(b *browser) (age time.Duration, jobs int) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 20*time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.root+"/api/v1/jobs", nil)
-	must(f.t, err)
+	must.Do(f.t, err)
 	answer, err := b.http.Do(r)
-	must(f.t, err)
+	must.Do(f.t, err)
 	defer answer.Body.Close()
 	var page struct{ Total int }
 	if answer.StatusCode != http.StatusOK || json.NewDecoder(answer.Body).Decode(&page) != nil {

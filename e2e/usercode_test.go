@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // badLine returns an input of a few lines with "bad" at the offset returned.
@@ -31,7 +33,7 @@ func nothingWhole(t *testing.T, dir string) {
 	if os.IsNotExist(err) {
 		return
 	}
-	must(t, err)
+	must.Do(t, err)
 	for _, e := range entries {
 		if name := e.Name(); name == "_SUCCESS" || name[0] != '_' && name[0] != '.' {
 			t.Errorf("%s holds %s", dir, name)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/localcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // watchers are clients that follow a topic as pages do: each has a stream, opens another one a second
@@ -85,13 +86,13 @@ const idleConnection = 5 * time.Second
 func (e *engine) watch(path, topics string, number int, addresses ...string) *watchers {
 	e.t.Helper()
 	token, err := os.ReadFile(filepath.Join(e.dir, localcluster.TokenFile))
-	must(e.t, err)
+	must.Do(e.t, err)
 	ctx, cancel := context.WithCancel(e.t.Context())
 	w := &watchers{t: e.t, token: strings.TrimSpace(string(token)), path: path, topics: topics, cancel: cancel}
 	for _, address := range addresses {
 		for i := range number {
 			jar, err := cookiejar.New(nil)
-			must(e.t, err)
+			must.Do(e.t, err)
 			machine := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i/100))}} // each address may have some hundred connections
 			each := &watcher{watchers: w, address: address, http: http.Client{Jar: jar, Transport: &http.Transport{DialContext: machine.DialContext, DisableCompression: true, IdleConnTimeout: idleConnection}}}
 			each.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -241,8 +242,8 @@ func cpuOf(t *testing.T, pid int) time.Duration {
 		t.Fatalf("process %d has ended", pid)
 	}
 	user, err := strconv.Atoi(fields[11])
-	must(t, err)
+	must.Do(t, err)
 	system, err := strconv.Atoi(fields[12])
-	must(t, err)
+	must.Do(t, err)
 	return time.Duration(user+system) * (time.Second / 100) // ticks of all Linux machines
 }

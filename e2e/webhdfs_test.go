@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // web reads and writes the cluster's files over WebHDFS.
@@ -59,12 +60,12 @@ func (w *web) call(method, address string, body []byte, status int) (int, []byte
 func (w *web) callOnce(method, address string, body []byte) (status int, answer []byte) {
 	w.t.Helper()
 	request, err := http.NewRequest(method, address, bytes.NewReader(body))
-	must(w.t, err)
+	must.Do(w.t, err)
 	response, err := w.client.Do(request)
-	must(w.t, err)
+	must.Do(w.t, err)
 	defer response.Body.Close()
 	answer, err = io.ReadAll(response.Body)
-	must(w.t, err)
+	must.Do(w.t, err)
 	return response.StatusCode, answer
 }
 
@@ -78,7 +79,7 @@ func (w *web) put(name string, content []byte, params ...string) {
 	w.t.Helper()
 	_, answer := w.call(http.MethodPut, w.address(name, "CREATE", append(params, "noredirect=true", "overwrite=true")...), nil, http.StatusOK)
 	var to struct{ Location string }
-	must(w.t, json.Unmarshal(answer, &to))
+	must.Do(w.t, json.Unmarshal(answer, &to))
 	w.call(http.MethodPut, to.Location, content, http.StatusCreated)
 }
 
@@ -115,7 +116,7 @@ func (w *web) blockHosts(name string) (hosts [][]string) {
 			}
 		}
 	}
-	must(w.t, json.Unmarshal(answer, &list))
+	must.Do(w.t, json.Unmarshal(answer, &list))
 	for _, b := range list.BlockLocations.BlockLocation {
 		hosts = append(hosts, b.Names)
 	}
@@ -136,7 +137,7 @@ func (w *web) blockNames(name string) (names []string) {
 			}
 		}
 	}
-	must(w.t, json.Unmarshal(answer, &file))
+	must.Do(w.t, json.Unmarshal(answer, &file))
 	for _, b := range file.LocatedBlocks.LocatedBlocks {
 		names = append(names, fmt.Sprint("blk_", b.Block.BlockID))
 	}
@@ -159,7 +160,7 @@ func (w *web) list(dir string) []entry {
 	var list struct {
 		FileStatuses struct{ FileStatus []entry }
 	}
-	must(w.t, json.Unmarshal(answer, &list))
+	must.Do(w.t, json.Unmarshal(answer, &list))
 	return list.FileStatuses.FileStatus
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/examples/sort"
 	"github.com/hammr/hammr/examples/topn"
 	"github.com/hammr/hammr/examples/wordcount"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -168,9 +169,7 @@ func countBefore(line string) string {
 // write writes a file.
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 // pipe runs a pipeline in a directory, by bytes, and returns its output.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
@@ -32,9 +33,7 @@ func TestEveryPackageIsAProgram(t *testing.T) {
 	var found []string
 	for _, pattern := range []string{"*/*.go", "benchmarks/*/*.go"} {
 		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, file := range files {
 			if name := filepath.Base(filepath.Dir(file)); name != "benchmarks" {
 				found = append(found, name)

@@ -21,6 +21,7 @@ import (
 	"github.com/hammr/hammr/examples/secondarysort"
 	"github.com/hammr/hammr/examples/wordcount"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
@@ -47,9 +48,7 @@ func newHadoop(t *testing.T) *hadoop {
 	if data, err := os.ReadFile(digests); err != nil && !*update {
 		t.Fatal(err)
 	} else if err == nil {
-		if err := json.Unmarshal(data, &h.recorded); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &h.recorded))
 	}
 	if !testlevel.Choose(false, true) {
 		return h
@@ -99,9 +98,7 @@ func (h *hadoop) equals(name, got string, change func(string) string, run func()
 		if err == nil {
 			err = os.WriteFile(digests, append(data, '\n'), 0o644)
 		}
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		must.Do(h.t, err)
 	} else if h.recorded[name] != digest(want) {
 		h.t.Errorf("%s: Hadoop writes something else than recorded; run it with -update", name)
 	}

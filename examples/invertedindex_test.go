@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/examples/internal/extest"
 	"github.com/hammr/hammr/examples/invertedindex"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
@@ -29,9 +30,7 @@ func TestInvertedIndexUnderAllVariants(t *testing.T) {
 	for f := range 5 {
 		name := filepath.Join(dir, fmt.Sprint("file", f))
 		lines := extest.Lines(uint64(f), 4000)
-		if err := os.WriteFile(name, []byte(extest.Text(lines)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(extest.Text(lines)), 0o644))
 		for _, word := range strings.Fields(extest.Text(lines)) {
 			if index[word] == nil {
 				index[word] = make(map[string]int)

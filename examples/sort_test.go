@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/examples/internal/extest"
 	"github.com/hammr/hammr/examples/sort"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
@@ -48,9 +49,7 @@ func TestSortLikeSort(t *testing.T) {
 	cmd := exec.Command(tool, a, b)
 	cmd.Env = []string{"LC_ALL=C"}
 	want, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	out := filepath.Join(t.TempDir(), "out")
 	got := mrtest.Command(t, sort.Program(), "-r", "4", "-totalOrder", "0.1", "10000", "10", a, b, out)
 	extest.Equal(t, got, string(want))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
@@ -27,9 +28,7 @@ func (w *testCluster) runJobs(n int, first uint64) (ids []string) {
 		spec := w.spec(1, 0)
 		spec.Sequence, spec.OutputDir, spec.Name = first+uint64(i), "", fmt.Sprintf("job %d", i)
 		id, err := w.leader().Submit(w.ctx, w.staged(spec))
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, err)
 		w.wait(id)
 		ids = append(ids, id)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/docs/board"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // boardContents is what readers see of a job.
@@ -29,9 +30,7 @@ func (w *testCluster) onBoard(master int) (c boardContents) {
 		w.t.Fatalf("the board of master %d has not the job", master)
 	}
 	events, err := s.Events(id, cluster.TaskID{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	var tasks []board.Task
 	for t := range s.Tasks(j) {
 		tasks = append(tasks, *t)

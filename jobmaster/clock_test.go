@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -102,9 +103,7 @@ func TestSilenceIsSeenWhateverTheClock(t *testing.T) {
 func (w *testCluster) isAlive(name string) bool {
 	w.t.Helper()
 	nodes, err := w.leader().Tasknodes(w.ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	for _, n := range nodes {
 		if n.Name == name && !n.Lost {
 			return true

@@ -23,6 +23,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fair"
@@ -127,9 +128,7 @@ func (w *testCluster) addMaster() int {
 		w.configure(&cfg)
 	}
 	m, err := jobmaster.New(cfg)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	w.mu.Lock()
 	w.masters, w.logs = append(w.masters, m), append(w.logs, l)
 	w.mu.Unlock()
@@ -234,9 +233,7 @@ func (w *testCluster) addTasknodeOf(cfg tasknode.Config) (crash func()) {
 	}
 	cfg.Link, cfg.Heartbeat = w, time.Second
 	n, err := tasknode.New(cfg)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	w.daemons.Go(func() {
 		if err := n.Run(ctx); err != nil {
 			w.t.Errorf("tasknode %s: %v", cfg.Name, err)
@@ -429,21 +426,15 @@ func (w *testCluster) spec(maps, reduces int) *wire.JobSpec {
 		splits[i] = &taskproc.Split{Parts: []*taskproc.Split_Part{{Path: "mem:///in", Start: int64(i) * 100, Length: 100, FileSize: int64(maps) * 100}}}
 	}
 	data, hash, err := taskproc.EncodeSplits(splits)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	w.specs++
 	name := fmt.Sprintf("/staging/%d", w.specs)
 	f, err := w.fs.Create(w.ctx, name, storage.CreateOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	if _, err := io.Copy(f, bytes.NewReader(data)); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, f.Close())
 	return &wire.JobSpec{
 		Name: "test", Program: "fake", User: "me", OutputDir: "mem:///out", Reduces: int32(reduces), Graph: taskproc.FromGraph(g),
 		Fingerprint: g.Fingerprint(), SplitsPath: "mem://" + name, SplitsHash: hash, ClientId: "client", Sequence: 1,

@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/mem"
@@ -40,9 +41,7 @@ func workOn(fsys storage.FS, properties map[string]string) *jobWork {
 func staged(t *testing.T, opts ...mem.Options) (*mem.FS, []finalFile) {
 	t.Helper()
 	fsys := mem.New(append(opts, mem.Options{})[0])
-	if err := workOn(fsys, nil).makeOutput(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, workOn(fsys, nil).makeOutput(t.Context()))
 	piece := func(name, text string) cluster.Piece {
 		path := "/out/_temporary/job_1_0001/" + name
 		put(t, fsys, path, text)
@@ -65,9 +64,7 @@ func put(t *testing.T, fsys storage.FS, path, text string) {
 	if err == nil {
 		err = w.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // tree lists the files below dir.
@@ -84,14 +81,10 @@ func tree(t *testing.T, fsys storage.FS, dir string) string {
 			continue
 		}
 		f, err := fsys.Open(context.Background(), info.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		data, err := io.ReadAll(f)
 		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		fmt.Fprintf(&b, "%s=%q ", info.Path, data)
 	}
 	return b.String()
@@ -104,9 +97,7 @@ func TestCommitGivesFilesTheirNames(t *testing.T) {
 	w := workOn(fsys, nil)
 	w.files = files
 	for range 2 {
-		if err := w.commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.commit(t.Context()))
 		if got := tree(t, fsys, "/out"); got != committed {
 			t.Errorf("output is %s", got)
 		}
@@ -117,9 +108,7 @@ func TestCommitWithoutSuccessFile(t *testing.T) {
 	fsys, files := staged(t)
 	w := workOn(fsys, map[string]string{"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"})
 	w.files = files
-	if err := w.commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.commit(t.Context()))
 	if got := tree(t, fsys, "/out"); "/out/_SUCCESS=\"\" "+got != committed {
 		t.Errorf("output is %s", got)
 	}
@@ -137,9 +126,7 @@ func crashCommitAnywhere(t *testing.T, opts mem.Options) {
 	probe := fault.New(inner, fault.Options{})
 	w := workOn(probe, nil)
 	w.files = files
-	if err := w.commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.commit(t.Context()))
 	for n := 1; n <= probe.Calls(); n++ {
 		inner, files := staged(t, opts)
 		first := workOn(fault.New(inner, fault.Options{}, fault.Rule{Nth: n, Crash: true}), nil)
@@ -170,9 +157,7 @@ func TestTwoMastersCommitAtOnce(t *testing.T) {
 			both.Go(func() { errs[i] = w.commit(t.Context()) })
 		}
 		both.Wait()
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(errs...))
 		if got := tree(t, inner, "/out"); got != committed {
 			t.Fatalf("output is %s", got)
 		}
@@ -181,9 +166,7 @@ func TestTwoMastersCommitAtOnce(t *testing.T) {
 
 func TestCommitErrorNamesTheMissingPiece(t *testing.T) {
 	fsys, files := staged(t)
-	if err := fsys.Remove(t.Context(), "/out/_temporary/job_1_0001/c", false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, fsys.Remove(t.Context(), "/out/_temporary/job_1_0001/c", false))
 	w := workOn(fsys, nil)
 	w.files = files
 	err := w.commit(t.Context())
@@ -200,9 +183,7 @@ func TestCommitErrorNamesTheMissingPiece(t *testing.T) {
 func TestLateCommitLeavesNothing(t *testing.T) {
 	fsys, files := staged(t)
 	late := workOn(fsys, nil)
-	if err := late.removeTemporary(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, late.removeTemporary(t.Context()))
 	for _, late.files = range [][]finalFile{files, nil} {
 		if err := late.commit(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the commit of %d files: %v", len(late.files), err)
@@ -224,9 +205,7 @@ func TestCleanUpKeepsFilesOfOthers(t *testing.T) {
 			put(t, fsys, file, "kept")
 			w := workOn(fsys, nil)
 			w.setUp = true
-			if err := w.removeTemporary(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.removeTemporary(t.Context()))
 			if got, want := tree(t, fsys, "/out"), file+`="kept" `; got != want {
 				t.Errorf("left: %s, want %s", got, want)
 			}
@@ -312,9 +291,7 @@ func TestOnlyOwnOutputIsRemoved(t *testing.T) {
 	if err := other.removeTemporary(t.Context()); err != nil || tree(t, fsys, "/out") != before {
 		t.Errorf("another job removed it: %v", err)
 	}
-	if err := workOn(fsys, nil).removeTemporary(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, workOn(fsys, nil).removeTemporary(t.Context()))
 	if _, err := fsys.Stat(t.Context(), "/out"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("output of the job itself: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestLongFailuresAreCutToValidText(t *testing.T) {
@@ -36,9 +37,7 @@ func TestFetchedSetsAreBounded(t *testing.T) {
 	s := cluster.New("1")
 	spec := cluster.JobSpec{Graph: dag.MapReduce(20, 1), MaxAttempts: [2]int{1, 1}}
 	delta, err := s.Apply(cluster.Entry{Command: cluster.SubmitJob{Spec: spec}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	many := []*taskproc.Fetched{{Edge: -1}, {Edge: 1}, {Edge: 1 << 30}}
 	for range 1_000_000 {
 		many = append(many, &taskproc.Fetched{Nodes: []byte{1}})

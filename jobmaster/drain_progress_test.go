@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -16,9 +17,7 @@ import (
 func (w *testCluster) drainOf(name string) *apidoc.Drain {
 	w.t.Helper()
 	n, err := w.leader().Tasknode(w.ctx, name)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	return n.Drain
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -395,9 +396,7 @@ func TestDrainingIsRefusedForTheLastTasknode(t *testing.T) {
 		w.wantErr("the last one", m.DrainTasknode(w.ctx, "b", false, 0), cluster.ErrRefused, "no other tasknode takes tasks")
 		w.wantSucceeded(id)
 		s, err := m.Job(w.ctx, id, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, task := range s.Tasks {
 			for _, a := range task.Attempts {
 				if a.Machine == "a" && a.StartTime > s.StartTime+500 {

@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/docs/history"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/storage"
 )
@@ -85,9 +86,7 @@ func TestExplainTasksThatNeverRan(t *testing.T) {
 		w.addTasknode("a", 1, 1)
 		id := w.submit(2, 1)
 		w.sleep(500 * time.Millisecond)
-		if err := w.leader().Kill(w.ctx, id, "enough"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.leader().Kill(w.ctx, id, "enough"))
 		w.wait(id)
 		for task, want := range map[string]string{
 			"task_1_0001_m_000000": "its job ended before it finished, after 1 attempts",
@@ -114,9 +113,7 @@ func TestExplainWithoutStages(t *testing.T) {
 		id := w.submit(1, 1)
 		s := w.wait(id)
 		w.retire(id)
-		if err := w.fs.Remove(w.ctx, "/history/2000-01-01", true); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.fs.Remove(w.ctx, "/history/2000-01-01", true))
 		_, err := w.leader().Explain(w.ctx, id, "")
 		if !errors.Is(err, cluster.ErrUnknown) || !strings.Contains(err.Error(), "was removed; histories are kept for 24h0m0s (--retention)") {
 			t.Errorf("without a history: %v", err)
@@ -138,13 +135,9 @@ func (w *testCluster) writeHistory(name string, s *wire.JobStatus) {
 		w.t.Fatal(err)
 	}
 	f, err := w.fs.Create(w.ctx, name, storage.CreateOptions{})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	if _, err := f.Write(text.Bytes()); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, f.Close())
 }

@@ -11,15 +11,14 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
 func (w *testCluster) explain(job, task string) apidoc.Explanation {
 	w.t.Helper()
 	e, err := w.leader().Explain(w.ctx, job, task)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	return e
 }
 
@@ -76,9 +75,7 @@ func TestExplainWhereATaskCouldRun(t *testing.T) {
 		id := w.submit(2, 0)
 		w.sleep(500 * time.Millisecond)
 		first := w.explain(id, "task_1_0001_m_000000").Task.Attempts[0]
-		if err := w.leader().EndAttempt(w.ctx, first.ID, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.leader().EndAttempt(w.ctx, first.ID, true))
 		w.sleep(10 * time.Millisecond)
 		e := w.explain(id, "task_1_0001_m_000000")
 		if len(e.Task.FailedOn) != 1 || e.Task.FailedOn[0] != first.Tasknode || e.Task.Attempts[0].State != "FAILED" {
@@ -112,9 +109,7 @@ func TestQueuesCountJobsAndSlots(t *testing.T) {
 		w.addTasknode("a", 3, 0)
 		w.sleep(time.Second)
 		conf := map[string]string{"pools": `<allocations><pool name="nightly"><weight>2</weight><maxMaps>9</maxMaps></pool></allocations>`}
-		if err := w.leader().SetPolicy(w.ctx, "fair", conf); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.leader().SetPolicy(w.ctx, "fair", conf))
 		spec := w.another(4, 0)
 		spec.Properties = map[string]string{"mapreduce.job.queuename": "nightly"}
 		w.submit(4, 0)
@@ -129,9 +124,7 @@ func TestQueuesCountJobsAndSlots(t *testing.T) {
 		if q := queues["default"]; q.Jobs.Running != 1 || q.Running.Map == 0 || q.Running.Map+queues["nightly"].Running.Map != 3 || q.Allotment == nil || q.Allotment.Share.Map != 1 {
 			t.Errorf("default is %v", q)
 		}
-		if err := w.leader().SetPolicy(w.ctx, "fifo", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.leader().SetPolicy(w.ctx, "fifo", nil))
 		if q := w.queues()["nightly"]; q.Allotment != nil || q.Jobs.Running+q.Jobs.Waiting != 1 {
 			t.Errorf("under fifo, nightly is %v", q)
 		}
@@ -141,9 +134,7 @@ func TestQueuesCountJobsAndSlots(t *testing.T) {
 func (w *testCluster) queues() map[string]apidoc.Queue {
 	w.t.Helper()
 	list, err := w.leader().Queues(w.ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	queues := make(map[string]apidoc.Queue)
 	for _, q := range list {
 		queues[q.Name] = q

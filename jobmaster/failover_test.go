@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -92,9 +93,7 @@ func (w *testCluster) copyState(from, to int) {
 	answer := make(chan *cluster.Snapshot, 1)
 	w.logs[from].queue.Put(jobmaster.SnapshotWanted{Answer: answer})
 	state, err := (<-answer).Restore()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	w.logs[to].queue.Put(jobmaster.Restored{State: state})
 }
 
@@ -205,9 +204,7 @@ func TestStaleAttemptsAndJobsEndWhenATasknodeAttaches(t *testing.T) {
 				orders = append(orders, id)
 			}
 		}, func(error) {})
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, err)
 		a.Report(&wire.Report{Machine: "a", AttemptId: "attempt_1_0007_m_000000_0", Report: &wire.Report_Failed{Failed: new(taskproc.Failure)}})
 		synctest.Wait()
 		if got, want := strings.Join(orders, " "), "attempt_1_0007_m_000000_0 job_1_0007 attempt_1_0007_m_000000_0"; got != want {

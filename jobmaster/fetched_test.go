@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode"
 )
 
@@ -42,9 +43,7 @@ func TestLostMachineCostsOnlyWhatWasNotFetched(t *testing.T) {
 						reduce = start.AttemptId
 					}
 				}, func(error) {})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				say := func(r *wire.Report) {
 					r.Machine, r.AttemptId = "b", reduce
 					b.Report(r)
@@ -78,9 +77,7 @@ func TestLostMachineCostsOnlyWhatWasNotFetched(t *testing.T) {
 func (w *testCluster) wantMaps(job, when, want string) {
 	w.t.Helper()
 	s, err := w.leader().Job(w.ctx, job, true)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	var states []string
 	for _, task := range s.Tasks[:2] {
 		states = append(states, strings.TrimPrefix(task.State.String(), "TASK_"))

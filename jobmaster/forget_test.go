@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // names lists the tasknodes that the leader knows, with their states.
 func (w *testCluster) names() string {
 	nodes, err := w.leader().Tasknodes(w.ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	var names []string
 	for _, n := range nodes {
 		names = append(names, n.Name+" "+n.State)
@@ -39,9 +39,7 @@ func TestLostTasknodesAreForgotten(t *testing.T) {
 			crash := w.addTasknode(name, 1, 1)
 			w.sleep(time.Second)
 			if name == "excluded" {
-				if err := w.leader().AdmitTasknode(w.ctx, name, true); err != nil {
-					w.t.Fatal(err)
-				}
+				must.Do(w.t, w.leader().AdmitTasknode(w.ctx, name, true))
 			}
 			crash()
 		}
@@ -54,9 +52,7 @@ func TestLostTasknodesAreForgotten(t *testing.T) {
 		if got := w.names(); got != "excluded DECOMMISSIONED, stays RUNNING" {
 			w.t.Errorf("after longer than an hour the tasknodes are %s", got)
 		}
-		if err := w.leader().AdmitTasknode(w.ctx, "excluded", false); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, w.leader().AdmitTasknode(w.ctx, "excluded", false))
 		w.addTasknode("returns", 1, 1)
 		w.sleep(time.Second)
 		if got := w.names(); got != "returns RUNNING, stays RUNNING" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -34,9 +35,7 @@ func FuzzReport(f *testing.F) {
 		{Report: &wire.Report_OutputCopied_{OutputCopied: &wire.Report_OutputCopied{Outputs: []*taskproc.MapOutput{{Edge: 99}}, Checkpoint: &taskproc.Checkpoint{}}}},
 	} {
 		data, err := proto.Marshal(r)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -74,9 +73,7 @@ func FuzzSubmit(f *testing.F) {
 		{},
 	} {
 		data, err := proto.Marshal(s)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/tasknode"
 	"google.golang.org/protobuf/proto"
@@ -153,9 +154,7 @@ func send(mode int, data []byte, m *taskproc.FromTask, end taskproc.TaskEnd, raw
 // encodedDone returns a last message as its bytes.
 func encodedDone(f *testing.F, done *taskproc.Finished) []byte {
 	data, err := proto.Marshal(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: done}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	return data
 }
 
@@ -206,9 +205,7 @@ func FuzzProgress(f *testing.F) {
 		{Position: &taskproc.Position{Offset: -1, Skip: -1}, Records: -1},
 	} {
 		data, err := proto.Marshal(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: p}})
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, err)
 		f.Add(asFrames, 0, 3, data)
 	}
 	f.Add(asScript, 0, 150, []byte{})

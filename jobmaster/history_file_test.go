@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/clean"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -17,9 +18,7 @@ import (
 func (w *testCluster) readHistory(name string) *history.Job {
 	w.t.Helper()
 	f, err := w.fs.Open(w.ctx, path.Join("/history/2000-01-01", name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	h, err := history.Decode(f)
 	if err = errors.Join(err, f.Close()); err != nil {
 		w.t.Fatal(err)

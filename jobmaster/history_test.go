@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"google.golang.org/protobuf/proto"
 )
@@ -25,9 +26,7 @@ func TestOldJobsRetireToTheirHistory(t *testing.T) {
 			spec.Sequence, spec.OutputDir = uint64(n+1), ""
 			time.Sleep(time.Second)
 			id, err := w.leader().Submit(w.ctx, w.staged(spec))
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			must.Do(w.t, err)
 			w.wait(id)
 			ids = append(ids, id)
 		}
@@ -68,12 +67,8 @@ func TestExpiredFilesAreRemoved(t *testing.T) {
 		create := func(names ...string) {
 			for _, name := range names {
 				f, err := w.fs.Create(w.ctx, name, storage.CreateOptions{})
-				if err != nil {
-					w.t.Fatal(err)
-				}
-				if err := f.Close(); err != nil {
-					w.t.Fatal(err)
-				}
+				must.Do(w.t, err)
+				must.Do(w.t, f.Close())
 			}
 		}
 		spec := w.spec(1, 0)
@@ -90,9 +85,7 @@ func TestExpiredFilesAreRemoved(t *testing.T) {
 			var names []string
 			for _, dir := range []string{"/staging/artifacts", "/staging/jobs", "/logs", "/history"} {
 				list, err := w.fs.List(w.ctx, dir)
-				if err != nil {
-					w.t.Fatal(err)
-				}
+				must.Do(w.t, err)
 				for _, e := range list {
 					names = append(names, e.Path)
 				}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -16,9 +17,7 @@ func (w *testCluster) snapshot(master int) []byte {
 	answer := make(chan *cluster.Snapshot, 1)
 	w.logs[master].queue.Put(jobmaster.SnapshotWanted{Answer: answer})
 	var b bytes.Buffer
-	if err := (<-answer).Encode(&b); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, (<-answer).Encode(&b))
 	return b.Bytes()
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/internal/source/board"
 	"github.com/hammr/hammr/internal/source/files"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/preempt"
@@ -84,15 +85,11 @@ func listed(tasks iter.Seq[*wire.TaskStatus]) (all []*wire.TaskStatus) {
 // fromStatus makes the documents from the statuses of the leader.
 func fromStatus(t *testing.T, m *jobmaster.Master) (d documents) {
 	list, err := m.Jobs(t.Context(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d.Jobs = apidoc.Jobs(list)
 	for _, j := range d.Jobs {
 		s, err := m.Job(t.Context(), j.JobID, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r, tasks := apidoc.Report(s), apidoc.Tasks(s)
 		d.Lists = append(d.Lists, listed(slices.Values(s.Tasks))...)
 		d.Properties = append(d.Properties, r.Configuration)
@@ -124,9 +121,7 @@ func countersByType(s *wire.JobStatus) map[string]counter.Values {
 // fromBoard reads the documents as pages do.
 func fromBoard(t *testing.T, s *board.Source) (d documents) {
 	page, err := docs.Jobs.Read(t.Context(), s, docs.JobQuery{Page: docs.Page{Sort: "jobId", Limit: docs.MaxLimit}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d.Jobs = page.Value.Jobs
 	for _, j := range d.Jobs {
 		r, err := docs.Job.Read(t.Context(), s, docs.JobID{Job: j.JobID})
@@ -135,9 +130,7 @@ func fromBoard(t *testing.T, s *board.Source) (d documents) {
 		status, err4 := docs.Status.Read(t.Context(), s, docs.JobID{Job: j.JobID})
 		counters, err5 := docs.TypeCounters.Read(t.Context(), s, docs.JobID{Job: j.JobID})
 		list, err6 := docs.Statuses.Read(t.Context(), s, docs.JobID{Job: j.JobID})
-		if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, err2, err3, err4, err5, err6))
 		if l := list.Value; l.Over != (r.Value.FinishTime > 0) || l.FinishTime != r.Value.FinishTime {
 			t.Errorf("%s: over %v at %d, want %d", j.JobID, l.Over, l.FinishTime, r.Value.FinishTime)
 		}
@@ -147,9 +140,7 @@ func fromBoard(t *testing.T, s *board.Source) (d documents) {
 		for i := range columns.Value.Len() {
 			row := columns.Value.Row(j.JobID, i)
 			task, err := docs.Task.Read(t.Context(), s, docs.TaskID{Job: j.JobID, Task: row.ID})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			d.Tasks, d.Columns = append(d.Tasks, task.Value), append(d.Columns, fmt.Sprint(row.ID, row.Type, row.State, row.Attempts))
 		}
 	}
@@ -264,9 +255,7 @@ func TestFollowersAnswerWithoutALeader(t *testing.T) {
 			status, err4 := docs.Status.Read(w.ctx, source, docs.JobID{Job: id})
 			nodes, err5 := docs.Nodes.Read(w.ctx, source, docs.No{})
 			pools, err6 := docs.Pools.Read(w.ctx, source, docs.No{})
-			if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(err, err2, err3, err4, err5, err6))
 			if len(status.Value.Tasks) != 3 || len(nodes.Value) != 1 || nodes.Stale == nil || len(pools.Value) != 1 || pools.Value[0].Jobs.Running != 1 || pools.Stale == nil {
 				t.Errorf("%v, %+v, %+v", status.Value, nodes, pools)
 			}

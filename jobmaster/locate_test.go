@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -49,18 +50,14 @@ func (w *testCluster) unlocated(files int) *wire.JobSpec {
 		}}}
 	}
 	data, hash, err := taskproc.EncodeSplits(splits)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	out, err := w.fs.Create(w.ctx, "/staging/unlocated", storage.CreateOptions{})
 	if err == nil {
 		if _, err = bytes.NewReader(data).WriteTo(out); err == nil {
 			err = out.Close()
 		}
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	spec.SplitsPath, spec.SplitsHash = "mem:///staging/unlocated", hash
 	return spec
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestDrainRateIsOfTheLastSeconds asks for the rate while moves become older.
@@ -48,9 +49,7 @@ func TestRackStartsCountMisses(t *testing.T) {
 	do(cluster.SubmitJob{Spec: cluster.JobSpec{Name: "j", Graph: dag.MapReduce(5, 1), MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000}})
 	do(cluster.StartJob{Job: job})
 	splits := []cluster.Split{{Hosts: []string{"a"}}, {Hosts: []string{"c"}}, {Hosts: []string{"b.example"}}, {Hosts: []string{"nas"}}, {}}
-	if err := state.Load(job, splits); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, state.Load(job, splits))
 	do(cluster.JoinMachine{Name: "a", Instance: "x", Rack: "/r1", Slots: cluster.Slots{5, 1}})
 	do(cluster.JoinMachine{Name: "b", Instance: "x", Rack: "/r2", Hosts: []string{"b.example"}, Slots: cluster.Slots{5, 1}})
 	starts := make(rackStarts)

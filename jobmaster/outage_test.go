@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
@@ -61,9 +62,7 @@ func (w *testCluster) wantWaiting(id string, state wire.JobState) {
 	w.t.Helper()
 	synctest.Wait()
 	s, err := w.leader().Job(w.ctx, id, false)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	if s.State != state || !strings.Contains(s.Reason, "waiting for HDFS since 2000-01-01T") {
 		w.t.Errorf("the job is %v (%s), its reason %q; want it to wait in state %v", s.State, s.Cause, s.Reason, state)
 	}
@@ -134,9 +133,7 @@ func TestCleanUpWaitsForHDFS(t *testing.T) {
 		id := w.submit(4, 2)
 		w.sleep(500 * time.Millisecond)
 		o.begin(fault.Remove, "/out", errDown)
-		if err := w.leader().Kill(w.ctx, id, "test"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.leader().Kill(w.ctx, id, "test"))
 		w.sleep(30 * time.Minute)
 		w.wantWaiting(id, wire.JobState_ABORTING)
 		w.elect(1)

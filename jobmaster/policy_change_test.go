@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/source/board"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
 )
@@ -67,9 +68,7 @@ func TestPreviewChangesNothing(t *testing.T) {
 		w.sleep(500 * time.Millisecond)
 		before := w.policy().Fingerprint
 		p, err := w.leader().PreviewPolicy(w.ctx, "fair", map[string]string{"pools": ""})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if len(p.Pools) != 1 || p.Pools[0].Running.Map != 2 || p.Pools[0].Before != nil || p.Pools[0].After.Map != 2 || p.Preempted != 0 || p.Policy != "fair" || p.Expected != before {
 			t.Errorf("preview %+v", p)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched/pool"
 )
@@ -86,9 +87,7 @@ func withPoolFile(t *testing.T, pools string, play func(w *testCluster, f *poolF
 func (w *testCluster) policy() apidoc.Policy {
 	w.t.Helper()
 	p, err := w.leader().Policy(w.ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	return p
 }
 

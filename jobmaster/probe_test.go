@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/tasknode"
 )
@@ -191,9 +192,7 @@ func TestLostMachineTriggersProgressRequests(t *testing.T) {
 				probes.Add(1)
 			}
 		}, func(error) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		crash()
 		for range 8 { // the last heartbeat of a may be a second old
 			w.sleep(time.Second)

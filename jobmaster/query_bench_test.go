@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fair"
 	"github.com/hammr/hammr/sched/pool"
@@ -52,9 +53,7 @@ func newFullLoop(b *testing.B) *fullLoop {
 			return nil, "", errors.New("no file system")
 		},
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	l := &fullLoop{Master: m}
 	l.fill(b)
 	m.becomeLeader(b.Context())
@@ -108,9 +107,7 @@ func (l *fullLoop) fill(b *testing.B) {
 			Name: "job", User: "u", Pool: pools[job%10], Graph: dag.MapReduce(maps, 1), MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000, Document: document,
 		}})
 		apply(cluster.StartJob{Job: id})
-		if err := l.state.Load(id, make([]cluster.Split, maps)); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, l.state.Load(id, make([]cluster.Split, maps)))
 		for n := range finish + start {
 			task := cluster.TaskID{Job: id, Stage: "m", Number: n}
 			next := &machines[min(n/max(finish, 1), 1)]
@@ -184,9 +181,7 @@ func BenchmarkQueries(b *testing.B) {
 		b.Run(q.name, func(b *testing.B) {
 			var sums, longest []time.Duration
 			for b.Loop() {
-				if err := q.ask(); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, q.ask())
 				l.mu.Lock()
 				sums, longest = append(sums, l.mu.sum), append(longest, l.mu.longest)
 				l.mu.sum, l.mu.longest = 0, 0

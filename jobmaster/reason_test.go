@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode"
 )
 
@@ -45,9 +46,7 @@ func TestReasonOfWaitingGangs(t *testing.T) {
 			w.t.Helper()
 			w.sleep(500 * time.Millisecond)
 			jobs, err := w.leader().Jobs(w.ctx, false)
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			must.Do(w.t, err)
 			want := "3 gangs of read+write wait, each for 1 map and 1 reduce slots at once; " + end
 			for _, s := range jobs {
 				if s.JobId == id && s.Reason != want {
@@ -102,9 +101,7 @@ func TestReasonNamesTheExhaustedPool(t *testing.T) {
 		w.addTasknode("a", 3, 3)
 		w.sleep(time.Second)
 		conf := map[string]string{"pools": `<allocations><pool name="all"><maxReduces>0</maxReduces><pool name="small"><maxMaps>4</maxMaps></pool></pool><pool name="big"/></allocations>`}
-		if err := w.leader().SetPolicy(w.ctx, "fair", conf); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.leader().SetPolicy(w.ctx, "fair", conf))
 		spec := paired(w.spec(3, 0))
 		spec.Properties = map[string]string{"mapreduce.job.queuename": "all.small"}
 		id := w.submitSpec(spec)
@@ -121,9 +118,7 @@ func TestReasonNamesTheExhaustedPool(t *testing.T) {
 			w.wantReasons(stage.Name, stage.Reasons, want)
 		}
 		w.wantReasons(task, e.Task.Reasons, want)
-		if err := w.leader().MoveJob(w.ctx, id, "big"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.leader().MoveJob(w.ctx, id, "big"))
 		w.sleep(100 * time.Millisecond)
 		if e := w.explain(id, ""); e.Stages[0].Running != 3 || e.Stages[1].Running != 3 {
 			t.Errorf("in a pool without a maximum: %v", e.Stages)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -56,9 +57,7 @@ func TestReloadChangesWhatIsKept(t *testing.T) {
 		listed := func() int {
 			t.Helper()
 			jobs, err := w.leader().Jobs(w.ctx, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return len(jobs)
 		}
 		if n := listed(); n != 5 {

@@ -9,6 +9,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/tasknode"
 )
@@ -66,9 +67,7 @@ func TestFirstFinishedWinsWhenATasknodeReturns(t *testing.T) {
 		w.addTasknodeOf(tasknode.Config{Name: "a", MapSlots: 2, ReduceSlots: 2, Dirs: []string{dir}})
 		w.wantDone(id)
 		s, err := w.leader().Job(w.ctx, id, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for number, want := range []int{1, 0} {
 			for n, a := range s.Tasks[number].Attempts {
 				if won := a.State == wire.AttemptState_ATTEMPT_SUCCEEDED; won != (n == want) {
@@ -100,9 +99,7 @@ func TestReadersGetTheNewAddressOfATasknode(t *testing.T) {
 				received[out.Attempt] = out
 			}
 		}, func(error) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		w.submit(1, 1)
 		want := func(address string) {
 			t.Helper()
@@ -139,9 +136,7 @@ func TestRetainedOutputsOfOthersAreIgnored(t *testing.T) {
 				repeats++
 			}
 		}, func(error) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b.Report(&wire.Report{Machine: "b", AttemptId: "attempt_1_0001_m_000001_0", Report: &wire.Report_Finished{Finished: new(taskproc.Finished)}})
 		synctest.Wait()
 		if repeats != 0 {
@@ -201,9 +196,7 @@ func TestExpiredTasknodeBringsItsOutputBack(t *testing.T) {
 					*repeats = append(*repeats, r.AttemptId)
 				}
 			}, func(error) {})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			synctest.Wait()
 			return a, repeats
 		}

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestPriorityOfAJobThatRetiresInTheSameBatch commits batches in which a job that is over gets a
@@ -23,9 +24,7 @@ func TestPriorityOfAJobThatRetiresInTheSameBatch(t *testing.T) {
 		}
 		for n, id := range []string{first, second} {
 			job, err := cluster.ParseJobID(id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			priority, retire := cluster.Entry{Command: cluster.SetPriority{Job: job, Priority: 1}}, cluster.Entry{Command: cluster.RetireJob{Job: job}}
 			w.mu.Lock()
 			w.commit([][]cluster.Entry{{priority, retire, priority}, {retire, priority}}[n])

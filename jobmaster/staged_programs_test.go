@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/storage"
 )
@@ -21,9 +22,7 @@ func (w *testCluster) program(spec *wire.JobSpec) (file string) {
 	if err == nil {
 		err = f.Close()
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	spec.Binary, spec.BinarySha256 = "mem://"+file, []byte(strings.Repeat("\x07", 32))
 	return file
 }
@@ -35,9 +34,7 @@ func TestSubmissionWithoutItsProgramIsRefused(t *testing.T) {
 		w.elect(0)
 		synctest.Wait() // until the master knows that it leads
 		spec := w.staged(w.spec(1, 0))
-		if err := w.fs.Remove(w.ctx, w.program(spec), false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.fs.Remove(w.ctx, w.program(spec), false))
 		if _, err := w.leader().Submit(w.ctx, spec); err == nil || !strings.Contains(err.Error(), "is not there; submit the job again") {
 			t.Errorf("error %v", err)
 		}

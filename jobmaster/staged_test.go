@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -44,21 +45,13 @@ func TestImpossibleSplitsFailTheirJob(t *testing.T) {
 			w.elect(0)
 			spec := w.staged(w.spec(1, 0))
 			data, hash, err := taskproc.EncodeSplits([]*taskproc.Split{split})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			name := strings.TrimPrefix(spec.SplitsPath, "mem://")
-			if err := w.fs.Remove(w.ctx, name, false); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.fs.Remove(w.ctx, name, false))
 			f, err := w.fs.Create(w.ctx, name, storage.CreateOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			_, err = f.Write(data)
-			if err := storage.Finish(f, err); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, storage.Finish(f, err))
 			spec.SplitsHash = hash
 			if s := w.wait(w.submitSpec(spec)); s.State != wire.JobState_FAILED || !strings.Contains(s.Cause, want) {
 				t.Errorf("the job is %v: %s, want %q", s.State, s.Cause, want)

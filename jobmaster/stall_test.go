@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -17,9 +18,7 @@ func heartbeat(machine string) *wire.Report {
 func (w *testCluster) states() (states string) {
 	w.t.Helper()
 	nodes, err := w.leader().Tasknodes(w.ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	for _, n := range nodes {
 		states += fmt.Sprintf("%s %s ", n.Name, n.State)
 	}

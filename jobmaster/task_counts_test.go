@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // countsOf returns the counters of the tasks of a status, by task and name.
@@ -34,9 +35,7 @@ func TestTasksHaveTheirCounters(t *testing.T) {
 		want := map[string]map[string]int64{"task_1_0001_m_000000": each, "task_1_0001_m_000001": each, "task_1_0001_r_000000": each}
 		for _, from := range []string{"the state", "the history"} {
 			s, err := w.leader().Job(w.ctx, id, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if diff := cmp.Diff(want, countsOf(s)); diff != "" {
 				t.Errorf("from %s:\n%s", from, diff)
 			}

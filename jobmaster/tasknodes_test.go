@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestTasknodeIsExcluded excludes one of two tasknodes during a job.
@@ -20,9 +21,7 @@ func TestTasknodeIsExcluded(t *testing.T) {
 		if err := m.AdmitTasknode(w.ctx, "c", true); !errors.Is(err, cluster.ErrUnknown) {
 			w.t.Errorf("a tasknode that is not there: %v", err)
 		}
-		if err := m.AdmitTasknode(w.ctx, "a", true); err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, m.AdmitTasknode(w.ctx, "a", true))
 		state := func() string {
 			nodes, err := m.Tasknodes(w.ctx)
 			if err != nil || len(nodes) != 2 || nodes[0].MapSlots != 1 {
@@ -38,9 +37,7 @@ func TestTasknodeIsExcluded(t *testing.T) {
 			w.t.Errorf("after its work it is %s", got)
 		}
 		s, err := m.Job(w.ctx, id, true)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must.Do(w.t, err)
 		ran := make(map[string]int)
 		for _, task := range s.Tasks {
 			if len(task.Attempts) != 1 {

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -60,9 +61,7 @@ type laterCommand struct {
 // requestLater asks the leader to propose a laterCommand.
 func (w *testCluster) requestLater(job string) {
 	id, err := cluster.ParseJobID(job)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	w.leader().Request(laterCommand{cluster.SetPriority{Job: id, Priority: 2}, true})
 }
 
@@ -225,9 +224,7 @@ func TestOldTasknodeJoinsWhileTheVersionRises(t *testing.T) {
 		common.Store(cluster.FormatVersion)
 		w.sleep(2 * time.Second)
 		ended, err := w.attach("old", cluster.FormatVersion-1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		w.delayProposals(-1)
 		synctest.Wait()
 		select {

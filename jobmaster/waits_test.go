@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/access"
 	"github.com/hammr/hammr/internal/source/board"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/locality"
@@ -271,9 +272,7 @@ func (w *testCluster) wantWaitsOnPage(id, class string) {
 	gate, err := access.New(access.Config{Token: "0123456789abcdef", Refuse: web.Refuse})
 	cfg := board.OfMaster(w.masters[0])
 	cfg.Cluster, cfg.Leader = "1", explainer{m: w.masters[0]}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	h := gate.Handler(web.New(web.Config{Source: board.New(cfg), Gate: gate}))
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/jobs/"+id, nil)
 	r.Header.Set("Authorization", "Bearer 0123456789abcdef")

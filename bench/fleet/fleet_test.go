@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/bench/fleet"
 	"github.com/hammr/hammr/hammrtest"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -21,18 +22,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // lost or runs twice without a cause: times depend on the machine.
 func TestMixedFleet(t *testing.T) {
 	hammr := filepath.Join(t.TempDir(), "hammr")
-	if err := hammrtest.PlaceProgram(hammr); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, hammrtest.PlaceProgram(hammr))
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 15*time.Minute, fmt.Errorf("the fleet has not ended in time"))
 	defer cancel()
 	r, err := fleet.Run(ctx, fleet.Options{
 		Config: fleet.Config{Machines: testlevel.Choose(40, 200), MapSlots: 4, ReduceSlots: 1, Expiry: 12 * time.Second, SlowPercent: 5},
 		Hammr:  hammr, Dir: t.TempDir(), Scenario: "mixed", Duration: testlevel.Choose(10*time.Second, 3*time.Minute), Logf: t.Logf,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.Print(t.Output())
 	for _, m := range r.Measures {
 		if (m.Name == "faults of leaders" || m.Name == "tasks ended") && m.Value < 1 {

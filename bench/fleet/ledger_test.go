@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const jobID = "job_1700000000000_0001"
@@ -13,9 +14,7 @@ const jobID = "job_1700000000000_0001"
 func attemptOf(t *testing.T, n string) cluster.AttemptID {
 	t.Helper()
 	id, err := cluster.ParseAttemptID("attempt_1700000000000_0001_m_000000_" + n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return id
 }
 

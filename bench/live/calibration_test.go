@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestErrorsOfPredictions(t *testing.T) {
@@ -12,18 +14,14 @@ func TestErrorsOfPredictions(t *testing.T) {
 		{"p", "fifo", "b", 20_000, 15_000, 20_000},
 	})
 	var summary, samples strings.Builder
-	if err := r.Summary.Text(&summary); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Summary.Text(&summary))
 	const want = `  PLAN  POLICY  JOBS  REAL MEAN  REPLAY MEAN   ERROR   WORST  FORECAST MEAN  ERROR  WORST
      p    fifo     2    15.00 s      13.00 s  17.5 %  25.0 %        15.00 s  0.0 %  0.0 %
 `
 	if summary.String() != want {
 		t.Errorf("summary:\n%s", summary.String())
 	}
-	if err := r.Samples.CSV(&samples); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Samples.CSV(&samples))
 	if got := strings.Split(samples.String(), "\n"); got[2] != "p,fifo,b,20.000,15.000,20.000,-0.2500,0.0000" {
 		t.Errorf("line %q", got[2])
 	}

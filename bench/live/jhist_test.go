@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sim"
 	"github.com/hammr/hammr/sim/workload"
 )
@@ -29,9 +30,7 @@ var someHistory = historyHead + event("JOB_SUBMITTED", "JobSubmitted", `"jobid":
 
 func TestHadoopHistory(t *testing.T) {
 	past, err := readHadoop(strings.NewReader(someHistory))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	o := past.outcome(blockReadingJob{&workload.Job{ID: "j", Pool: "p", Submit: 500}, 10, blockBytes})
 	want := sim.JobResult{
 		ID: "j", Pool: "p", State: cluster.JobSucceeded, Submit: 500, Start: 15_500, Finish: 55_500, Maps: 2, Reduces: 1, LocalMaps: 1,

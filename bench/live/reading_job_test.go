@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/locality"
 	"github.com/hammr/hammr/sim/workload"
 )
@@ -48,9 +49,7 @@ func TestReadersSleepForTheirTimes(t *testing.T) {
 func wordsOf(t *testing.T, j blockReadingJob) map[string]bool {
 	t.Helper()
 	var text strings.Builder
-	if err := j.writeText(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.writeText(&text))
 	if text.Len() != 3*j.block {
 		t.Errorf("%d bytes of input, expected a block for each map: %d", text.Len(), 3*j.block)
 	}
@@ -91,9 +90,7 @@ func TestBlockHosts(t *testing.T) {
 func TestStreamedSleepsAlike(t *testing.T) {
 	dir := t.TempDir()
 	args, err := someReader().streamed(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	mapper, reducer := filepath.Join(dir, "mapper.sh"), filepath.Join(dir, "reducer.sh")
 	const want = "-D mapreduce.job.name=j -D mapreduce.job.reduce.slowstart.completedmaps=0.05 -D mapreduce.job.reduces=2" +
 		" -D mapreduce.map.speculative=false -D mapreduce.reduce.speculative=false -mapper "
@@ -136,9 +133,7 @@ func TestTrialWithoutJavaIsSkipped(t *testing.T) {
 // TestComputingParts checks that each map has a file.
 func TestComputingParts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "in")
-	if err := writeParts(dir, 3, 100); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeParts(dir, 3, 100))
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 3 {
 		t.Errorf("%d files, error %v; expected 3", len(files), err)
 	}

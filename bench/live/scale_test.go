@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/internal/kit/jsonfile"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
@@ -39,9 +40,7 @@ func someTrial() paper.Trial {
 func TestScaledTasksTakeTheirMean(t *testing.T) {
 	small := Scale{Speedup: 10, Divisor: 4}.scaled(someTrial())
 	w, err := small.Workload(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if j := w.Jobs[0]; len(j.Maps) != 2 || j.Maps[0].Millis != 3000 || j.Maps[1].Millis != 3000 || len(j.Reduces) != 0 {
 		t.Errorf("job %+v, expected 2 maps of 3000 ms", j)
 	}
@@ -75,9 +74,7 @@ func TestEveryExperimentIsDecidedOn(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, p := range paper.Papers() {
 		plan, err := p.Plan(paper.Options{Short: true, Runs: 1, Seed: 1, Controls: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		run := 0
 		for i := range plan {
 			key := p.Name + "/" + plan[i].ID
@@ -112,9 +109,7 @@ func TestRunnerResumes(t *testing.T) {
 	r := &Runner{Paper: "chronos", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}
 	trial := someTrial()
 	s, err := scaleOfTrial("chronos", trial)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	file := filepath.Join(r.Keep, fileName(trial.String())+".json")
 	keep := func(scale, version string) {
 		t.Helper()

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -16,17 +18,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func short(t *testing.T, name string) *Report {
 	t.Helper()
 	r, err := Run(t.Context(), name, Options{Short: true}, Simulator{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dir := t.TempDir()
-	if err := r.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Write(dir))
 	text, err := os.ReadFile(filepath.Join(dir, "report.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, s := range r.Sections {
 		if !strings.Contains(string(text), s.Experiment.Title) {
 			t.Errorf("the report says nothing of %q", s.Experiment.Title)
@@ -185,15 +181,9 @@ func TestSameBytes(t *testing.T) {
 	var texts [2]bytes.Buffer
 	for i := range texts {
 		r, err := Run(t.Context(), "hammr", Options{Runs: 3, Seed: 7}, Simulator{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.writeMarkdown(&texts[i]); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.writeFindings(&texts[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, r.writeMarkdown(&texts[i]))
+		must.Do(t, r.writeFindings(&texts[i]))
 	}
 	if texts[0].String() != texts[1].String() {
 		t.Error("two runs with the same seeds differ")

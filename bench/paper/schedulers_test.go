@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestKnownSizesShortenSojourns plays the short form: no policy loses to fair sharing that knows
@@ -17,9 +19,7 @@ func TestKnownSizesShortenSojourns(t *testing.T) {
 		t.Skip("there are no traces beside the project")
 	}
 	rows, err := Comparison{Dir: dir, Short: true}.Run(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	mean := make(map[string]map[string]ComparedPolicy)
 	for _, r := range rows {
 		if mean[r.Point] == nil {

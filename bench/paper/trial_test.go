@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // without is a Runner that leaves out one arm; "" leaves out none.
@@ -24,9 +26,7 @@ func (w without) Run(ctx context.Context, t Trial) (*Outcome, error) {
 func TestReportWithoutAnArm(t *testing.T) {
 	o := Options{Runs: 2, Seed: 1, Skip: onlyLocality}
 	whole, err := Run(t.Context(), "hammr", o, Simulator{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if whole.Real, err = Run(t.Context(), "hammr", o, without{arm: HadoopFair}); err != nil {
 		t.Fatal(err)
 	}
@@ -35,13 +35,9 @@ func TestReportWithoutAnArm(t *testing.T) {
 			t.Errorf("%s: %d values", f.Name, f.Ours.N)
 		}
 	}
-	if err := whole.Write(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, whole.Write(t.TempDir()))
 	var b strings.Builder
-	if err := whole.WriteTable(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, whole.WriteTable(&b))
 	if n := strings.Count(b.String(), "locality, arm "+HadoopFair+": there is no Java"); n != 1 {
 		t.Errorf("the reason is there %d times, expected once, in\n%s", n, b.String())
 	}
@@ -50,9 +46,7 @@ func TestReportWithoutAnArm(t *testing.T) {
 // TestReportWithoutTrials checks a report for which no arm was run.
 func TestReportWithoutTrials(t *testing.T) {
 	r, err := Run(t.Context(), "hammr", Options{Runs: 1, Seed: 1, Skip: onlyLocality}, without{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(r.Skipped) != 4 { // three arms, and the other experiment
 		t.Errorf("left %+v", r.Skipped)
 	}
@@ -72,9 +66,7 @@ func onlyLocality(e *Experiment) string {
 func TestControlsNeedTheOption(t *testing.T) {
 	for _, controls := range []bool{false, true} {
 		plan, err := Disco.Plan(Options{Controls: controls})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		busy := false
 		for _, e := range plan {
 			busy = busy || e.ID == "busy"

@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestAllOfAFailedJobIsLost checks that all files count as lost if a job fails or its output
@@ -59,9 +60,7 @@ func TestRefusedFaults(t *testing.T) {
 		t.Skip("this process can do more")
 	}
 	s, err := NewSession(Config{Hammr: "/no/such/program"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	plan, err := chaos.Parse("p", []byte(`hammr-plan 1
 job j wordcount
@@ -70,9 +69,7 @@ fault at 1s do partition tasknode 1
 fault at 1s do kill tasknode 1
 fault at 1s do clock tasknode 1 by 5s
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	report := filepath.Join(t.TempDir(), "report")
 	_, err = s.Run(t.Context(), plan, report)
 	for _, want := range []string{
@@ -108,9 +105,7 @@ func TestFaultsOfRunningClusters(t *testing.T) {
 		"kill machine 1": "jobmasters and tasknodes only",
 	} {
 		plan, err := chaos.Parse("p", []byte("hammr-plan 1\ntasknodes 2\njob j wordcount\nfault at 1s do "+fault))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if err := CanInject(cluster, plan.Faults[0]); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", fault, err, want)
 		}

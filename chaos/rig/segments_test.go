@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // files makes a tasknode's directory with these files.
@@ -14,9 +16,7 @@ func files(t *testing.T, names ...string) *Rig {
 	r := &Rig{cfg: Config{Dir: t.TempDir()}}
 	for _, name := range names {
 		path := filepath.Join(r.tasksDir("n1"), name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("0123456789"), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("0123456789"), 0o644)))
 	}
 	return r
 }

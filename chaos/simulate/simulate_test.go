@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/chaos"
 	"github.com/hammr/hammr/chaos/simulate"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/sim"
 )
@@ -14,18 +15,14 @@ import (
 func parse(t *testing.T, lines ...string) *chaos.Plan {
 	t.Helper()
 	p, err := chaos.Parse("p", []byte("hammr-plan 1\njob j1 wordcount\n"+strings.Join(lines, "\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return p
 }
 
 func player(t *testing.T, p *chaos.Plan) *simulate.Report {
 	t.Helper()
 	r, err := simulate.Run(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 

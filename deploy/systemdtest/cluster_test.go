@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestPackageOnMachines takes the package through its life on three machines. Each step continues
@@ -137,8 +138,8 @@ func (l *lab) limitMemory(t *testing.T) {
 	}
 	var doc report.Report
 	data, err := os.ReadFile(filepath.Join(l.machines[2].root, "home/alice/report"))
-	must(t, err)
-	must(t, json.Unmarshal(data, &doc))
+	must.Do(t, err)
+	must.Do(t, json.Unmarshal(data, &doc))
 	failures := make(map[string]int)
 	for _, f := range doc.Failures {
 		failures[f.Tasknode]++

@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report/reporttest"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/internal/ops/netns"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // Units of the packages.
@@ -68,13 +69,13 @@ func newLab(t *testing.T) *lab {
 	t.Helper()
 	work := os.Getenv(workVariable)
 	bridge, err := netns.New("lab", network+".1")
-	must(t, err)
-	t.Cleanup(func() { must(t, bridge.Remove()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, bridge.Remove()) })
 	l := new(lab)
 	hosts := "127.0.0.1 localhost\n"
 	for i := range units {
 		name, address := fmt.Sprintf("n%d", i+1), fmt.Sprintf("%s.%d", network, 11+i)
-		must(t, bridge.AddMachine(name, address))
+		must.Do(t, bridge.AddMachine(name, address))
 		l.machines = append(l.machines, newMachine(t, filepath.Join(work, "machines", t.Name()), name, address))
 		hosts += address + " " + name + "\n"
 	}
@@ -83,7 +84,7 @@ func newLab(t *testing.T) *lab {
 		for _, version := range []string{"old", "new"} {
 			for _, extension := range []string{".deb", ".rpm"} {
 				data, err := os.ReadFile(packageFile(t, version, extension))
-				must(t, err)
+				must.Do(t, err)
 				m.write(t, "/root/"+version+extension, string(data), 0o644)
 			}
 		}
@@ -91,8 +92,8 @@ func newLab(t *testing.T) *lab {
 		t.Cleanup(func() { l.explain(t, m) })
 	}
 	h, err := minihdfs.Start(t.Context(), minihdfs.Config{Dir: filepath.Join(work, "hdfs-"+t.Name()), DataNodes: 2, Namespaces: []string{"n1", "n2"}, Network: network})
-	must(t, err)
-	t.Cleanup(func() { must(t, h.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, h.Close()) })
 	return l
 }
 
@@ -140,7 +141,7 @@ func (l *lab) configure(t *testing.T) {
 // tasknode returns the state of a tasknode as a master shows it.
 func (l *lab) tasknode(t *testing.T, name string) (doc apidoc.Tasknode) {
 	t.Helper()
-	must(t, json.Unmarshal([]byte(l.machines[2].client(t, "node", "status", "--json", name)), &doc))
+	must.Do(t, json.Unmarshal([]byte(l.machines[2].client(t, "node", "status", "--json", name)), &doc))
 	return doc
 }
 
@@ -192,7 +193,7 @@ func (l *lab) wantOnce(t *testing.T, id, out string) {
 		t.Errorf("output of %s: %s, want %s", id, got, l.want)
 	}
 	var doc report.Report
-	must(t, json.Unmarshal([]byte(m.client(t, "job", "status", "--json", id)), &doc))
+	must.Do(t, json.Unmarshal([]byte(m.client(t, "job", "status", "--json", id)), &doc))
 	for _, f := range doc.Failures {
 		t.Errorf("%s on %s failed: %s", f.Attempt, f.Tasknode, f.Cause)
 	}

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // machinePath is PATH of programs on machines.
@@ -64,12 +66,12 @@ func newMachine(t *testing.T, dir, name, address string) *machine {
 	m := &machine{name: name, address: address, root: filepath.Join(dir, name, "root"), ended: make(chan struct{})}
 	upper, work := filepath.Join(dir, name, "upper"), filepath.Join(dir, name, "work")
 	for _, d := range []string{m.root, upper, work} {
-		must(t, os.MkdirAll(d, 0o755))
+		must.Do(t, os.MkdirAll(d, 0o755))
 	}
 	tree, err := treeDir()
-	must(t, err)
-	must(t, mount{"overlay", m.root, "overlay", 0, fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", tree, upper, work)}.mount())
-	t.Cleanup(func() { must(t, errors.Join(unix.Unmount(m.root, 0), os.RemoveAll(filepath.Join(dir, name)))) })
+	must.Do(t, err)
+	must.Do(t, mount{"overlay", m.root, "overlay", 0, fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", tree, upper, work)}.mount())
+	t.Cleanup(func() { must.Do(t, errors.Join(unix.Unmount(m.root, 0), os.RemoveAll(filepath.Join(dir, name)))) })
 	m.write(t, "/etc/hostname", name+"\n", 0o644)
 	m.write(t, "/etc/machine-id", fmt.Sprintf("%032x\n", len(dir)+int(name[1])), 0o444)
 	return m
@@ -79,10 +81,10 @@ func newMachine(t *testing.T, dir, name, address string) *machine {
 func (m *machine) boot(t *testing.T, cgroup int) {
 	t.Helper()
 	groups, mounts, err := groupsOf(m.name, m.root, cgroup)
-	must(t, err)
+	must.Do(t, err)
 	terminal, name := newTerminal(t)
 	text, err := json.Marshal(bootConfig{Name: m.name, Root: m.root, Console: name, Groups: groups, Mounts: mounts})
-	must(t, err)
+	must.Do(t, err)
 	m.init = exec.Command(os.Args[0])
 	m.init.Env = append(os.Environ(), stageVariable+"="+stageBoot, bootVariable+"="+string(text))
 	m.init.Stdout, m.init.Stderr = &m.console, &m.console
@@ -90,7 +92,7 @@ func (m *machine) boot(t *testing.T, cgroup int) {
 		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC,
 		Setsid:     true,
 	}
-	must(t, m.init.Start())
+	must.Do(t, m.init.Start())
 	go func() {
 		_ = m.init.Wait() // a machine ends by a signal; tests look at ended
 		close(m.ended)
@@ -99,7 +101,7 @@ func (m *machine) boot(t *testing.T, cgroup int) {
 		_ = m.init.Process.Kill() // it may have ended
 		<-m.ended
 		for _, group := range groups {
-			must(t, removeGroup(group))
+			must.Do(t, removeGroup(group))
 		}
 	})
 	go func() { // until the last process on the machine has closed the terminal
@@ -122,11 +124,11 @@ func (m *machine) boot(t *testing.T, cgroup int) {
 func newTerminal(t *testing.T) (*os.File, string) {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { terminal.Close() })
-	must(t, unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCSPTLCK, 0))
+	must.Do(t, unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPTN)
-	must(t, err)
+	must.Do(t, err)
 	return terminal, "/dev/pts/" + strconv.Itoa(number)
 }
 
@@ -164,7 +166,7 @@ func (m *machine) try(args ...string) (string, error) {
 func (m *machine) do(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := m.try(args...)
-	must(t, err)
+	must.Do(t, err)
 	return out
 }
 
@@ -204,9 +206,9 @@ func (m *machine) shell(t *testing.T, script string) string {
 func (m *machine) write(t *testing.T, name, text string, mode os.FileMode) {
 	t.Helper()
 	file := filepath.Join(m.root, name)
-	must(t, os.MkdirAll(filepath.Dir(file), 0o755))
-	must(t, os.RemoveAll(file))
-	must(t, os.WriteFile(file, []byte(text), mode))
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(t, os.RemoveAll(file))
+	must.Do(t, os.WriteFile(file, []byte(text), mode))
 }
 
 // replace replaces texts in a file of the machine, which must be there: old, new, ….
@@ -214,13 +216,13 @@ func (m *machine) replace(t *testing.T, name string, texts ...string) {
 	t.Helper()
 	file := filepath.Join(m.root, name)
 	data, err := os.ReadFile(file)
-	must(t, err)
+	must.Do(t, err)
 	for i := 0; i < len(texts); i += 2 {
 		if !strings.Contains(string(data), texts[i]) {
 			t.Fatalf("%s of %s has no %q:\n%s", name, m.name, texts[i], data)
 		}
 	}
-	must(t, os.WriteFile(file, []byte(strings.NewReplacer(texts...).Replace(string(data))), 0o644))
+	must.Do(t, os.WriteFile(file, []byte(strings.NewReplacer(texts...).Replace(string(data))), 0o644))
 }
 
 // property returns a property of a unit.
@@ -265,11 +267,4 @@ func (m *machine) untilRestarted(t *testing.T, unit string, before daemonState) 
 		now := m.daemon(t, unit)
 		return now.active == "active" && now.pid != "0" && now.pid != before.pid
 	})
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

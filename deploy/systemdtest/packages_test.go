@@ -15,6 +15,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -38,10 +40,10 @@ func wantList(t *testing.T, golden, list string) {
 	got := manualPage.ReplaceAllString(list, "${1}hammr*.1.gz$2\n")
 	golden = filepath.Join("testdata", golden)
 	if *update {
-		must(t, os.WriteFile(golden, []byte(got), 0o644))
+		must.Do(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	must(t, err)
+	must.Do(t, err)
 	if got != string(want) {
 		t.Errorf("got\n%swant (-update writes it)\n%s", got, want)
 	}
@@ -51,9 +53,9 @@ func wantList(t *testing.T, golden, list string) {
 func TestSamePackages(t *testing.T) {
 	for _, extension := range []string{".deb", ".rpm"} {
 		first, err := os.ReadFile(packageFile(t, "old", extension))
-		must(t, err)
+		must.Do(t, err)
 		second, err := os.ReadFile(packageFile(t, "again", extension))
-		must(t, err)
+		must.Do(t, err)
 		if !bytes.Equal(first, second) {
 			t.Errorf("two builds of the %s differ", extension)
 		}
@@ -68,7 +70,7 @@ func TestDebFiles(t *testing.T) {
 	eachFile(t, deb, "--ctrl-tarfile", func(h *tar.Header, content io.Reader) {
 		if filepath.Base(h.Name) == "conffiles" {
 			text, err := io.ReadAll(content)
-			must(t, err)
+			must.Do(t, err)
 			conffiles = string(text)
 		}
 	})
@@ -90,13 +92,13 @@ func TestDebFiles(t *testing.T) {
 func eachFile(t *testing.T, deb, archive string, visit func(h *tar.Header, content io.Reader)) {
 	t.Helper()
 	out, err := exec.Command("dpkg-deb", archive, deb).Output()
-	must(t, err)
+	must.Do(t, err)
 	for r := tar.NewReader(bytes.NewReader(out)); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		must(t, err)
+		must.Do(t, err)
 		visit(h, r)
 	}
 }
@@ -105,7 +107,7 @@ func eachFile(t *testing.T, deb, archive string, visit func(h *tar.Header, conte
 func TestRPMFiles(t *testing.T) {
 	out, err := exec.Command("rpm", "--query", "--package", packageFile(t, "old", ".rpm"), "--queryformat",
 		`[%{FILEMODES:perms} %{FILEUSERNAME}:%{FILEGROUPNAME} %{FILENAMES} %{FILEFLAGS:fflags}\n]`).Output()
-	must(t, err)
+	must.Do(t, err)
 	wantList(t, "rpm.golden", string(out))
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/sshcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestClusterOverSSH runs `hammr cluster` against three machines with the package and an sshd. The
@@ -70,7 +71,7 @@ func (l *lab) overSSH(t *testing.T, hosts, verb string, args ...string) (string,
 func (l *lab) doOverSSH(t *testing.T, hosts, verb string, args ...string) string {
 	t.Helper()
 	out, err := l.overSSH(t, hosts, verb, args...)
-	must(t, err)
+	must.Do(t, err)
 	return out
 }
 
@@ -84,7 +85,7 @@ func (l *lab) wantRows(t *testing.T, hosts string, want sshcluster.State) (rows 
 	if err != nil { // the output is in the error too
 		out, _ = l.machines[2].try("sh", "-c", "hammr cluster status --json --hostfile /root/"+hosts+" || :")
 	}
-	must(t, json.Unmarshal([]byte(out), &rows))
+	must.Do(t, json.Unmarshal([]byte(out), &rows))
 	if len(rows) != 2*len(l.machines) {
 		t.Fatalf("%d daemons: %+v", len(rows), rows)
 	}
@@ -116,7 +117,7 @@ func (l *lab) wantUnits(t *testing.T, active, enabled string) (daemons []daemonS
 func (l *lab) giveSecret(t *testing.T, hosts string) {
 	t.Helper()
 	secret, err := os.ReadFile(filepath.Join(l.machines[2].root, "root", hosts+".token"))
-	must(t, err)
+	must.Do(t, err)
 	l.machines[2].giveAlice(t, string(secret))
 }
 

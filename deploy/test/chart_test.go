@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // helmVersion is the version of Helm that `make manifests` uses too.
@@ -77,9 +79,7 @@ func TestChart(t *testing.T) {
 		t.Fatal(problem)
 	}
 	text, err := os.ReadFile(rendered)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !bytes.HasSuffix(text, out) || bytes.Count(text, []byte("\n"))-bytes.Count(out, []byte("\n")) != 3 {
 		t.Errorf("%s differs from the chart; run make manifests", rendered)
 	}

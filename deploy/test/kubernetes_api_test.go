@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // namespace is that of deploy/kubernetes.
@@ -23,7 +25,7 @@ func TestKubernetesAPI(t *testing.T) {
 	k.do(t, in("create", "serviceaccount", "default")...) // as a controller does
 	for _, file := range []string{rendered, "../kubernetes/wordcount.yaml"} {
 		text, err := os.ReadFile(file)
-		must(t, err)
+		must.Do(t, err)
 		for object, manifest := range documents(t, text) {
 			if manifest.at("spec", "template") == nil {
 				continue
@@ -54,7 +56,7 @@ func podOf(t *testing.T, manifest node) string {
 		"apiVersion": "v1", "kind": "Pod", "spec": spec,
 		"metadata": map[string]any{"name": name(manifest) + "-test", "labels": manifest.at("spec", "template", "metadata", "labels")},
 	})
-	must(t, err)
+	must.Do(t, err)
 	return string(pod)
 }
 
@@ -68,7 +70,7 @@ func (k *kubernetes) testAccepted(t *testing.T) {
 		k.do(t, "apply", "--dry-run=server", "-f", file)
 		k.do(t, "apply", "-f", file)
 		text, err := os.ReadFile(file)
-		must(t, err)
+		must.Do(t, err)
 		for object := range documents(t, text) {
 			kind, name, _ := strings.Cut(object, " ")
 			k.do(t, in("get", kind, name)...)

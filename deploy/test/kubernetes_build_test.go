@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/kit/procfs"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // Versions of the programs of a Kubernetes. The modules below staging in its repository have the
@@ -62,11 +63,11 @@ func buildKubernetes(t *testing.T, names ...string) string {
 	hash := fnv.New64a()
 	hash.Write(module)
 	user, err := os.UserCacheDir()
-	must(t, err)
+	must.Do(t, err)
 	dir := filepath.Join(user, "hammr", fmt.Sprintf("kubernetes-%x", hash.Sum64()))
-	must(t, os.MkdirAll(dir, 0o755))
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	unlock, err := procfs.Lock(t.Context(), filepath.Join(dir, "lock"))
-	must(t, err)
+	must.Do(t, err)
 	defer unlock()
 	for _, name := range names {
 		program := filepath.Join(dir, name)

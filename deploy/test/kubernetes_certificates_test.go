@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // makeCertificates makes an authority, the certificate of the API server, and one with a kubeconfig
@@ -45,7 +47,7 @@ func makeCertificates(t *testing.T, dir, api string) {
 			"clusters: [{name: test, cluster: {server: %q, certificate-authority: ca.crt}}]\n"+
 			"users: [{name: test, user: {client-certificate: %q, client-key: %q}}]\n"+
 			"contexts: [{name: test, context: {cluster: test, user: test}}]\n", api, user.name+".crt", user.name+".key")
-		must(t, os.WriteFile(filepath.Join(dir, user.name+".conf"), []byte(config), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(dir, user.name+".conf"), []byte(config), 0o600))
 	}
 }
 
@@ -54,18 +56,18 @@ func makeCertificates(t *testing.T, dir, api string) {
 func makeCertificate(t *testing.T, path string, cert, authority *x509.Certificate, signer *ecdsa.PrivateKey) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	must.Do(t, err)
 	if signer == nil {
 		signer = key
 	}
 	cert.SerialNumber, err = rand.Int(rand.Reader, big.NewInt(1<<62))
-	must(t, err)
+	must.Do(t, err)
 	cert.NotBefore, cert.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
 	der, err := x509.CreateCertificate(rand.Reader, cert, authority, &key.PublicKey, signer)
-	must(t, err)
+	must.Do(t, err)
 	secret, err := x509.MarshalECPrivateKey(key)
-	must(t, err)
-	must(t, os.WriteFile(path+".crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
-	must(t, os.WriteFile(path+".key", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}), 0o600))
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(path+".crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	must.Do(t, os.WriteFile(path+".key", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}), 0o600))
 	return key
 }

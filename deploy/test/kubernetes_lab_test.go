@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/procfs"
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/ops/launch"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // kubernetes is a Kubernetes with its own etcd on loopback addresses of this machine. Its nodes are
@@ -49,7 +50,7 @@ func startAPI(t *testing.T, programs string) (k *kubernetes, ports []string) {
 	k = &kubernetes{programs: programs, work: t.TempDir(), starter: procfs.NewStarter()}
 	t.Cleanup(k.stop)
 	addresses, err := launch.FreePorts("127.0.0.1", 5)
-	must(t, err)
+	must.Do(t, err)
 	for _, address := range addresses {
 		ports = append(ports, address[strings.LastIndex(address, ":")+1:])
 	}
@@ -76,7 +77,7 @@ func startKubernetes(t *testing.T, programs string) *kubernetes {
 		"--bind-address=127.0.0.1", "--secure-port="+ports[0], "--service-account-private-key-file=server.key", "--root-ca-file=ca.crt")
 	k.start(t, "kube-scheduler", "--kubeconfig=system:kube-scheduler.conf", "--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port="+ports[1])
 	stages, err := filepath.Abs("testdata/kwok.yaml")
-	must(t, err)
+	must.Do(t, err)
 	k.start(t, "kwok", "--kubeconfig=admin.conf", "--config="+stages, "--manage-all-nodes", "--node-lease-duration-seconds=40", "--node-ip=10.1.0.1", "--cidr=10.2.0.0/16")
 	k.apply(t, machines())
 	k.until(t, "all nodes are ready", func() bool { return count(k.list(t, "nodes"), ready) == len(nodeNames) })
@@ -104,13 +105,13 @@ func machines() string {
 func (k *kubernetes) start(t *testing.T, name string, args ...string) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(k.work, name+".log"))
-	must(t, err)
+	must.Do(t, err)
 	defer log.Close()
 	d := &kubernetesDaemon{name: name, cmd: exec.Command(filepath.Join(k.programs, name), args...), ended: make(chan struct{})}
 	d.cmd.Dir, d.cmd.Stdout, d.cmd.Stderr = k.work, log, log
 	d.cmd.Env = append(os.Environ(), "HOME="+k.work)
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	must(t, k.starter.Start(d.cmd.Start))
+	must.Do(t, k.starter.Start(d.cmd.Start))
 	k.daemons = append(k.daemons, d)
 	go func() {
 		_ = d.cmd.Wait() // it ends by a signal; until looks at ended
@@ -175,7 +176,7 @@ func (k *kubernetes) try(input string, args ...string) (string, error) {
 func (k *kubernetes) do(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := k.try("", args...)
-	must(t, err)
+	must.Do(t, err)
 	return out
 }
 
@@ -183,14 +184,14 @@ func (k *kubernetes) do(t *testing.T, args ...string) string {
 func (k *kubernetes) apply(t *testing.T, text string, args ...string) {
 	t.Helper()
 	_, err := k.try(text, append([]string{"apply", "-f", "-"}, args...)...)
-	must(t, err)
+	must.Do(t, err)
 }
 
 // list returns objects, as kubectl get selects them.
 func (k *kubernetes) list(t *testing.T, args ...string) []node {
 	t.Helper()
 	var list struct{ Items []node }
-	must(t, json.Unmarshal([]byte(k.do(t, append([]string{"get", "-o", "json"}, args...)...)), &list))
+	must.Do(t, json.Unmarshal([]byte(k.do(t, append([]string{"get", "-o", "json"}, args...)...)), &list))
 	return list.Items
 }
 

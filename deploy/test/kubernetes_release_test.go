@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // Namespaces of the releases that Helm installs.
@@ -201,7 +203,7 @@ func (k *kubernetes) testSingle(t *testing.T, helm helmCommand) {
 	}
 	k.untilEvictable(t, singleNamespace)
 	for _, pod := range k.list(t, "pods", "--namespace="+singleNamespace) {
-		must(t, k.evict(singleNamespace, name(pod)))
+		must.Do(t, k.evict(singleNamespace, name(pod)))
 	}
 	k.do(t, "delete", "namespace", singleNamespace, "--wait")
 }

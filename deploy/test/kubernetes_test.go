@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // masterPods are the pods of the masters of a release.
@@ -172,7 +174,7 @@ func (k *kubernetes) testEvicted(t *testing.T) {
 	k.untilEvictable(t, namespace)
 	k.do(t, append([]string{"cordon"}, nodeNames...)...)
 	for _, part := range []string{"jobmaster", "tasknode"} {
-		must(t, k.evict(namespace, "hammr-"+part+"-1"))
+		must.Do(t, k.evict(namespace, "hammr-"+part+"-1"))
 		for _, other := range []string{"0", "2"} {
 			if err := k.evict(namespace, "hammr-"+part+"-"+other); err == nil || !strings.Contains(err.Error(), "TooManyRequests") {
 				t.Errorf("a second %s is evicted: %v", part, err)
@@ -183,7 +185,7 @@ func (k *kubernetes) testEvicted(t *testing.T) {
 	k.untilReady(t, namespace, "hammr", 3)
 	k.untilEvictable(t, namespace)
 	for _, part := range []string{"jobmaster", "tasknode"} {
-		must(t, k.evict(namespace, "hammr-"+part+"-0"))
+		must.Do(t, k.evict(namespace, "hammr-"+part+"-0"))
 	}
 	k.untilReady(t, namespace, "hammr", 3)
 }
@@ -203,7 +205,7 @@ func (k *kubernetes) testDrained(t *testing.T) {
 		}()
 	}
 	for range drained {
-		must(t, <-ends)
+		must.Do(t, <-ends)
 	}
 	pods = k.untilReady(t, namespace, "hammr", 3)
 	for pod, state := range pods {

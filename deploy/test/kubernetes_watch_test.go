@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // podWatch collects every state of the pods of a namespace, in order.
@@ -34,8 +36,8 @@ func (k *kubernetes) watch(t *testing.T, namespace string) *podWatch {
 	cmd := k.command(ctx, "get", "pods", "--namespace="+namespace, "--watch", "--output-watch-events", "--output=json")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, k.starter.Start(cmd.Start))
+	must.Do(t, err)
+	must.Do(t, k.starter.Start(cmd.Start))
 	w, ended := new(podWatch), make(chan struct{})
 	go func() {
 		defer close(ended)

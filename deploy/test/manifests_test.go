@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // rendered is the file that `make manifests` writes.
@@ -25,9 +27,7 @@ const rendered = "../kubernetes/hammr.yaml"
 // values as they are now, and was not changed by hand. TestChart renders it again.
 func TestManifestsAreRendered(t *testing.T) {
 	text, err := os.ReadFile(rendered)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	lines := bytes.SplitAfterN(text, []byte("\n"), 4)
 	if len(lines) < 4 {
 		t.Fatalf("%s has no header; run make manifests", rendered)
@@ -49,16 +49,12 @@ func digestOfSource(t *testing.T) string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	slices.Sort(files)
 	var list bytes.Buffer
 	for _, file := range files {
 		text, err := os.ReadFile(filepath.Join("..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		fmt.Fprintf(&list, "%s  %s\n", digest(text), file)
 	}
 	return digest(list.Bytes())
@@ -102,9 +98,7 @@ func documents(t *testing.T, text []byte) map[string]node {
 		if errors.Is(err, io.EOF) {
 			return objects
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if object != nil {
 			objects[fmt.Sprint(object["kind"], " ", object.at("metadata", "name"))] = object
 		}
@@ -117,9 +111,7 @@ func TestPodsAreConfined(t *testing.T) {
 	pods := 0
 	for _, file := range []string{rendered, "../kubernetes/wordcount.yaml"} {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for name, object := range documents(t, text) {
 			if object.at("spec", "template") == nil {
 				continue
@@ -154,9 +146,7 @@ func TestPodsAreConfined(t *testing.T) {
 // TestManifests checks what keeps a cluster available.
 func TestManifests(t *testing.T) {
 	text, err := os.ReadFile(rendered)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	objects := documents(t, text)
 	pod, container := []any{"spec", "template", "spec"}, []any{"spec", "template", "spec", "containers", 0}
 	for _, c := range []struct {

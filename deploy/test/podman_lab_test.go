@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // podman is an installation of podman and buildah with its own storage, networks and secrets. So
@@ -58,10 +60,10 @@ func preparePodman(t *testing.T) *podman {
 		}
 	}
 	dir, err := os.MkdirTemp("", "pod-") // short: podman puts sockets there
-	must(t, err)
+	must.Do(t, err)
 	p := &podman{t: t, dir: dir, shared: filepath.Join(dir, "shared")}
-	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
-	must(t, os.Chmod(dir, 0o711)) // the user of the image passes through
+	t.Cleanup(func() { must.Do(t, os.RemoveAll(dir)) })
+	must.Do(t, os.Chmod(dir, 0o711)) // the user of the image passes through
 	p.configure()
 	if out, err := exec.CommandContext(t.Context(), "../image/build.sh", image).CombinedOutput(); err != nil {
 		t.Fatalf("build.sh: %v\n%s", err, out)
@@ -80,7 +82,7 @@ func (p *podman) again() {
 	cmd.Env = append(os.Environ(), inNamespaces+"="+p.dir)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	must(p.t, cmd.Run())
+	must.Do(p.t, cmd.Run())
 }
 
 // openPodman opens a podman that preparePodman has made. It makes a network and the Secret.
@@ -88,11 +90,11 @@ func openPodman(t *testing.T, dir string) *podman {
 	t.Helper()
 	p := &podman{t: t, dir: dir, shared: filepath.Join(dir, "shared")}
 	t.Cleanup(p.remove)
-	must(t, os.Mkdir(p.shared, 0o755))
-	must(t, os.Chown(p.shared, userInside, userInside))
+	must.Do(t, os.Mkdir(p.shared, 0o755))
+	must.Do(t, os.Chown(p.shared, userInside, userInside))
 	p.run("network", "create", network)
 	token := filepath.Join(dir, "token")
-	must(t, os.WriteFile(token, []byte("secret-of-the-containers\n"), 0o600))
+	must.Do(t, os.WriteFile(token, []byte("secret-of-the-containers\n"), 0o600))
 	p.run("secret", "create", "token", token)
 	return p
 }
@@ -105,7 +107,7 @@ func (p *podman) configure() {
 	}
 	// The defaults of podman are above what root may set on some machines.
 	var files syscall.Rlimit
-	must(p.t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
+	must.Do(p.t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
 	for name, text := range map[string]string{
 		"CONTAINERS_STORAGE_CONF": fmt.Sprintf("[storage]\ndriver = %q\ngraphroot = %q\nrunroot = %q\n", driver, p.dir+"/storage", p.dir+"/run"),
 		"CONTAINERS_CONF": fmt.Sprintf("[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\nlock_type = \"file\"\nruntime = \"crun\"\n"+
@@ -113,7 +115,7 @@ func (p *podman) configure() {
 			p.dir+"/tmp", files.Max, files.Max, p.dir+"/networks"),
 	} {
 		file := filepath.Join(p.dir, name)
-		must(p.t, os.WriteFile(file, []byte(text), 0o600))
+		must.Do(p.t, os.WriteFile(file, []byte(text), 0o600))
 		p.t.Setenv(name, file)
 	}
 }
@@ -133,7 +135,7 @@ func (p *podman) try(args ...string) (stdout string, err error) {
 func (p *podman) run(args ...string) (stdout string) {
 	p.t.Helper()
 	out, err := p.try(args...)
-	must(p.t, err)
+	must.Do(p.t, err)
 	return out
 }
 
@@ -151,8 +153,8 @@ func (p *podman) isolated() []string {
 func (p *podman) start(name string, args ...string) {
 	p.t.Helper()
 	data := filepath.Join(p.dir, "data-"+name)
-	must(p.t, os.MkdirAll(data, 0o700))
-	must(p.t, os.Chown(data, userInside, userInside))
+	must.Do(p.t, os.MkdirAll(data, 0o700))
+	must.Do(p.t, os.Chown(data, userInside, userInside))
 	p.run(slices.Concat([]string{"run", "--detach", "--name", name, "--hostname", name, "--volume", data + ":/var/lib/hammr"},
 		p.isolated(), []string{image}, args, []string{"--dir", "/var/lib/hammr"})...)
 	p.names = append(p.names, name)
@@ -261,12 +263,5 @@ func await(t *testing.T, what string, reached func() bool) {
 		case <-limit:
 			t.Fatalf("after %v not yet: %s", deadline, what)
 		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/docs/report/reporttest"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestPodman runs a cluster in containers: three masters and two tasknodes in one network. Names
@@ -82,7 +83,7 @@ func (p *podman) checkImage(t *testing.T) {
 		t.Errorf("the image is of revision %q", revision)
 	}
 	size, err := strconv.ParseInt(p.run("image", "inspect", "--format", "{{.Size}}", image), 10, 64)
-	must(t, err)
+	must.Do(t, err)
 	t.Logf("the image has %.1f MB", float64(size)/1e6)
 	if out := p.run("run", "--rm", "--read-only", "--network", "none", image, "version"); !strings.HasPrefix(out, "hammr ") {
 		t.Errorf("version: %q", out)
@@ -93,7 +94,7 @@ func (p *podman) checkImage(t *testing.T) {
 func (p *podman) checkConfinement(t *testing.T) {
 	for _, name := range p.names {
 		status, err := os.ReadFile("/proc/" + p.inspect(name, ".State.Pid") + "/status")
-		must(t, err)
+		must.Do(t, err)
 		fields := make(map[string]string)
 		for line := range strings.Lines(string(status)) {
 			field, value, _ := strings.Cut(line, ":")
@@ -116,7 +117,7 @@ func (p *podman) checkConfinement(t *testing.T) {
 // input writes a file that jobs read, and returns its name in the containers.
 func (p *podman) input(t *testing.T, name string, text []byte) string {
 	t.Helper()
-	must(t, os.WriteFile(filepath.Join(p.shared, name), text, 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(p.shared, name), text, 0o644))
 	return "file:///shared/" + name
 }
 
@@ -124,10 +125,10 @@ func (p *podman) input(t *testing.T, name string, text []byte) string {
 func (p *podman) parts(t *testing.T, dir string) (parts [][]byte) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.shared, dir, "part-*"))
-	must(t, err)
+	must.Do(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		must(t, err)
+		must.Do(t, err)
 		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
@@ -160,7 +161,7 @@ func (p *podman) checkCounts(t *testing.T, text []byte, dir string) {
 		for line := range strings.Lines(string(part)) {
 			word, count, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 			n, err := strconv.Atoi(count)
-			must(t, err)
+			must.Do(t, err)
 			got[word], keys = n, append(keys, word)
 		}
 		if !slices.IsSorted(keys) {
@@ -205,7 +206,7 @@ func (p *podman) checkStoppedTasknode(t *testing.T) {
 	job := func() report.Report {
 		t.Helper()
 		doc, err := document[report.Report](p, "m1", "job", "status", id)
-		must(t, err)
+		must.Do(t, err)
 		return doc
 	}
 	await(t, "maps are done and one runs on t1", func() bool {
@@ -250,7 +251,7 @@ func (p *podman) checkZombies(t *testing.T, name string) {
 	pid := p.inspect(name, ".State.Pid")
 	await(t, name+" has no zombies", func() bool {
 		stats, err := filepath.Glob("/proc/[0-9]*/stat")
-		must(t, err)
+		must.Do(t, err)
 		return !slices.ContainsFunc(stats, func(file string) bool {
 			text, _ := os.ReadFile(file) // the process may have ended
 			_, rest, _ := strings.Cut(string(text), ") ")
@@ -264,7 +265,7 @@ func (p *podman) checkZombies(t *testing.T, name string) {
 // master leads, and jobs run.
 func (p *podman) checkStoppedLeader(t *testing.T) {
 	masters, err := document[apidoc.Masters](p, "t2", "master", "status")
-	must(t, err)
+	must.Do(t, err)
 	p.stop(masters.Leader)
 	p.run("start", "t1")
 	p.awaitTasknodes("t2", "t1", "t2")
@@ -272,7 +273,7 @@ func (p *podman) checkStoppedLeader(t *testing.T) {
 	p.hammr("run", "wordcount", "--quiet", p.input(t, "later", text), "file:///shared/later-counts")
 	p.checkCounts(t, text, "later-counts")
 	after, err := document[apidoc.Masters](p, "t2", "master", "status")
-	must(t, err)
+	must.Do(t, err)
 	if after.Leader == "" || after.Leader == masters.Leader {
 		t.Errorf("%q leads, after %q", after.Leader, masters.Leader)
 	}
@@ -306,7 +307,7 @@ func (p *podman) checkLostVolume(t *testing.T) {
 	}
 	p.stop("m3")
 	p.run("rm", "m3")
-	must(t, os.RemoveAll(filepath.Join(p.dir, "data-m3")))
+	must.Do(t, os.RemoveAll(filepath.Join(p.dir, "data-m3")))
 	p.startMaster("m3", "--join")
 	p.hammr("master", "remove", "m3")
 	p.hammr("master", "add", "m3", "m3:7070")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // account is a user of this machine that the test has made.
@@ -43,18 +44,18 @@ func newAccount(t *testing.T, suffix string) account {
 	t.Helper()
 	deleteAbandoned(t)
 	name := accountPrefix + strconv.Itoa(os.Getpid()) + suffix
-	must(t, manage(t.Context(), "useradd", "--no-create-home", "--no-user-group", "--shell", "/usr/sbin/nologin", name))
+	must.Do(t, manage(t.Context(), "useradd", "--no-create-home", "--no-user-group", "--shell", "/usr/sbin/nologin", name))
 	t.Cleanup(func() {
 		if err := manage(context.WithoutCancel(t.Context()), "userdel", name); err != nil {
 			t.Error(err)
 		}
 	})
 	entry, err := user.Lookup(name)
-	must(t, err)
+	must.Do(t, err)
 	uid, err := strconv.Atoi(entry.Uid)
-	must(t, err)
+	must.Do(t, err)
 	gid, err := strconv.Atoi(entry.Gid)
-	must(t, err)
+	must.Do(t, err)
 	if uid < 1000 {
 		t.Fatalf("useradd gives %s the uid %d", name, uid)
 	}
@@ -84,13 +85,13 @@ func manage(ctx context.Context, program string, args ...string) error {
 func deleteAbandoned(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile("/etc/passwd")
-	must(t, err)
+	must.Do(t, err)
 	for line := range strings.Lines(string(text)) {
 		name, _, _ := strings.Cut(line, ":")
 		rest, is := strings.CutPrefix(name, accountPrefix)
 		pid, err := strconv.Atoi(strings.TrimRight(rest, "am"))
 		if is && err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			must(t, manage(t.Context(), "userdel", name))
+			must.Do(t, manage(t.Context(), "userdel", name))
 		}
 	}
 }
@@ -99,7 +100,7 @@ func deleteAbandoned(t *testing.T) {
 func (a account) own(t testing.TB, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		must(t, os.Lchown(name, a.uid, a.gid))
+		must.Do(t, os.Lchown(name, a.uid, a.gid))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // bystanderJob is alice's job.
@@ -26,8 +27,8 @@ type bystanderJob struct {
 func (w *world) startBystander(t *testing.T) *bystanderJob {
 	t.Helper()
 	j := &bystanderJob{in: w.path("in"), out: w.path("out", "alice"), gate: w.path("gates", "alice")}
-	must(t, os.WriteFile(j.in, words(), 0o644))
-	must(t, os.WriteFile(j.gate, nil, 0o644))
+	must.Do(t, os.WriteFile(j.in, words(), 0o644))
+	must.Do(t, os.WriteFile(j.gate, nil, 0o644))
 	cmd := exec.CommandContext(t.Context(), bystander, "--detach", "-D", "redteam.gate="+j.gate, "-D", "mapreduce.job.reduces=2",
 		"-D", "mapreduce.input.fileinputformat.split.maxsize=65536", "-D", "mapreduce.job.reduce.slowstart.completedmaps=0.1",
 		"-D", "mapreduce.map.memory.mb=256", "-D", "mapreduce.reduce.memory.mb=256",
@@ -72,7 +73,7 @@ func (w *world) await(t *testing.T, id string, wanted func(*wire.JobStatus) bool
 // finish lets the job end, and checks its output and its attempts.
 func (j *bystanderJob) finish(t *testing.T, w *world) {
 	t.Helper()
-	must(t, os.Remove(j.gate))
+	must.Do(t, os.Remove(j.gate))
 	s := w.await(t, j.id, func(s *wire.JobStatus) bool { return s.FinishTime != 0 })
 	if s.State != wire.JobState_SUCCEEDED {
 		t.Fatalf("alice's job is %v: %s", s.State, s.Cause)
@@ -84,10 +85,10 @@ func (j *bystanderJob) finish(t *testing.T, w *world) {
 	}
 	var lines []string
 	files, err := filepath.Glob(filepath.Join(j.out, "part-r-*"))
-	must(t, err)
+	must.Do(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		must(t, err)
+		must.Do(t, err)
 		for line := range strings.Lines(string(text)) {
 			lines = append(lines, line)
 		}
@@ -122,7 +123,7 @@ func (j *bystanderJob) segment(t *testing.T, w *world) (file, address string) {
 	_, tasknodes := w.cluster.Names()
 	for _, name := range tasknodes {
 		indexes, err := filepath.Glob(filepath.Join(w.daemons[name].Dir, "tasks", j.id, "*", "attempt_*", "*.index"))
-		must(t, err)
+		must.Do(t, err)
 		if len(indexes) > 0 {
 			return strings.TrimSuffix(indexes[0], ".index"), w.daemons[name].Address
 		}

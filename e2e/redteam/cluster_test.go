@@ -16,6 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // Limits of the cluster that attacks exceed, in the configuration of the masters.
@@ -50,10 +51,10 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "redteam-")
-	must(t, err)
-	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, os.RemoveAll(dir)) })
 	w := &world{dir: dir, alice: newAccount(t, "a"), mallory: newAccount(t, "m")}
-	must(t, os.Chmod(dir, 0o755))
+	must.Do(t, os.Chmod(dir, 0o755))
 	w.makeFiles(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -66,13 +67,13 @@ func newWorld(t *testing.T) *world {
 			TasknodeFlags: []string{"--own-user=false", "--max-connections-per-address", fmt.Sprint(connectionsLimit), "--http", "0.0.0.0:0", "--pprof", "--max-program", fmt.Sprint(maxProgram)},
 		},
 	})
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { w.end(t) })
 	w.token, err = w.cluster.Token()
-	must(t, err)
+	must.Do(t, err)
 	w.masters, err = rpc.New(rpc.Config{Masters: w.cluster.Addresses(), Token: w.token})
-	must(t, err)
-	t.Cleanup(func() { must(t, w.masters.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, w.masters.Close()) })
 	w.daemons = w.processes(t)
 	return w
 }
@@ -93,12 +94,12 @@ func (w *world) makeFiles(t *testing.T) {
 		"cluster": 0o755, "shared": 0o755, "shared/staging": 0o755, "shared/staging/artifacts": 0o1777, "shared/staging/jobs": 0o1777,
 		"precious": 0o755, "out": 0o755, "scratch": 0o1777, "conf": 0o755, "gates": 0o755,
 	} {
-		must(t, os.MkdirAll(w.path(name), 0o755))
+		must.Do(t, os.MkdirAll(w.path(name), 0o755))
 		special := mode & 0o777
 		if mode&0o1000 != 0 {
 			special |= os.ModeSticky
 		}
-		must(t, os.Chmod(w.path(name), special))
+		must.Do(t, os.Chmod(w.path(name), special))
 		if name != "cluster" { // root trusts it
 			w.alice.own(t, w.path(name))
 		}
@@ -107,18 +108,18 @@ func (w *world) makeFiles(t *testing.T) {
 	for i := range 50 {
 		w.before[w.path("victim", fmt.Sprintf("f%d", i))] = "root's\n"
 	}
-	must(t, os.Mkdir(w.path("victim"), 0o755))
+	must.Do(t, os.Mkdir(w.path("victim"), 0o755))
 	for name, text := range w.before {
-		must(t, os.WriteFile(name, []byte(text), 0o644))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	w.alice.own(t, w.path("precious", "splits"), w.path("precious", "part"))
-	must(t, os.Chmod(w.path("precious", "secret"), 0o600))
+	must.Do(t, os.Chmod(w.path("precious", "secret"), 0o600))
 	word := []byte(strings.ToLower(rand.Text()) + "\n")
 	for _, name := range []string{w.path("cluster", localcluster.TokenFile), w.mastersToken()} {
-		must(t, os.WriteFile(name, word, 0o600))
+		must.Do(t, os.WriteFile(name, word, 0o600))
 	}
 	w.alice.own(t, w.mastersToken())
-	must(t, os.WriteFile(w.path("conf", "mapred-site.xml"), fmt.Appendf(nil,
+	must.Do(t, os.WriteFile(w.path("conf", "mapred-site.xml"), fmt.Appendf(nil,
 		`<configuration><property><name>hammr.limits.tasks</name><value>%d</value></property>
 <property><name>hammr.limits.jobs.per.user</name><value>%d</value></property></configuration>`, tasksLimit, jobsPerUser), 0o644))
 }
@@ -159,7 +160,7 @@ func (w *world) processes(t *testing.T) map[string]localcluster.Process {
 	masters, tasknodes := w.cluster.Names()
 	for _, name := range append(masters, tasknodes...) {
 		p, err := w.cluster.Process(name)
-		must(t, err)
+		must.Do(t, err)
 		out[name] = p
 	}
 	return out

@@ -19,6 +19,7 @@ import (
 
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/testcluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestDirectoriesOfOthers makes the attacks of a local user who has made a directory, or files in
@@ -32,9 +33,9 @@ func TestDirectoriesOfOthers(t *testing.T) {
 		t.Skip(reason)
 	}
 	dir, err := os.MkdirTemp("", "redteam-")
-	must(t, err)
-	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
-	must(t, os.Chmod(dir, 0o777|os.ModeSticky))
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, os.RemoveAll(dir)) })
+	must.Do(t, os.Chmod(dir, 0o777|os.ModeSticky))
 	w := &world{dir: dir, alice: newAccount(t, "a"), mallory: newAccount(t, "m")}
 	var done table
 	for _, a := range append(disks(), guides()...) {
@@ -68,10 +69,10 @@ func disks() []attack {
 func (w *world) foreignDir(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp(w.dir, "foreign-")
-	must(t, err)
-	must(t, os.Chmod(dir, 0o755))
+	must.Do(t, err)
+	must.Do(t, os.Chmod(dir, 0o755))
 	for name, text := range files {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 		w.mallory.own(t, filepath.Join(dir, name))
 	}
 	w.mallory.own(t, dir)
@@ -121,7 +122,7 @@ func upInForeignDirectory(t *testing.T, w *world) string {
 	proof := filepath.Join(t.TempDir(), "proof")
 	dir := w.foreignDir(t, nil)
 	for name, text := range w.evilFiles(dir, proof) {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 	}
 	return w.up(t, dir, proof)
 }
@@ -131,9 +132,9 @@ func upInForeignDirectory(t *testing.T, w *world) string {
 func (w *world) ownDir(t *testing.T, proof string, mallorys ...string) (dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp(w.dir, "own-")
-	must(t, err)
+	must.Do(t, err)
 	for name, text := range w.evilFiles(dir, proof) {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 	}
 	for _, name := range mallorys {
 		w.mallory.own(t, filepath.Join(dir, name))
@@ -145,22 +146,22 @@ func upWithForeignLayout(t *testing.T, w *world) string {
 	proof := filepath.Join(t.TempDir(), "proof")
 	first := w.up(t, w.ownDir(t, proof, "layout.json"), proof)
 	dir := w.ownDir(t, proof, "token")
-	must(t, os.Remove(filepath.Join(dir, "layout.json")))
-	must(t, os.Remove(filepath.Join(dir, "evil")))
+	must.Do(t, os.Remove(filepath.Join(dir, "layout.json")))
+	must.Do(t, os.Remove(filepath.Join(dir, "evil")))
 	return first + w.up(t, dir, proof)
 }
 
 func upInOpenDirectory(t *testing.T, w *world) string {
 	proof := filepath.Join(t.TempDir(), "proof")
 	dir := w.ownDir(t, proof)
-	must(t, os.Chmod(dir, 0o777))
+	must.Do(t, os.Chmod(dir, 0o777))
 	return w.up(t, dir, proof)
 }
 
 func upThroughForeignLink(t *testing.T, w *world) string {
 	proof := filepath.Join(t.TempDir(), "proof")
 	link := w.path("link")
-	must(t, os.Symlink(w.ownDir(t, proof), link))
+	must.Do(t, os.Symlink(w.ownDir(t, proof), link))
 	w.mallory.own(t, link)
 	return w.up(t, link, proof)
 }
@@ -171,15 +172,15 @@ func victim(t *testing.T, args ...string) (pid int, started string, check func()
 	t.Helper()
 	cmd := exec.Command("sh", append([]string{"-c", "read line"}, args...)...)
 	in, err := cmd.StdinPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
-	must(t, err)
+	must.Do(t, err)
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	return cmd.Process.Pid, fields[19], func() {
-		must(t, in.Close())
+		must.Do(t, in.Close())
 		if err := <-ended; err == nil || strings.Contains(err.Error(), "signal") {
 			t.Errorf("a process of root was ended: %v", err)
 		}
@@ -192,7 +193,7 @@ func downOfForeignDirectory(t *testing.T, w *world) string {
 	defer check()
 	process := fmt.Sprintf(`{"pid":%d,"started":"%s","dir":"%s","address":"x"}`, pid, started, dir)
 	state := filepath.Join(dir, localcluster.StateFile)
-	must(t, os.WriteFile(state, []byte(`{"id":"1","tasknodes":[`+strings.Replace(process, "{", `{"name":"n1",`, 1)+`]}`), 0o644))
+	must.Do(t, os.WriteFile(state, []byte(`{"id":"1","tasknodes":[`+strings.Replace(process, "{", `{"name":"n1",`, 1)+`]}`), 0o644))
 	w.mallory.own(t, state)
 	return w.command(t, "down", "--dir", dir)
 }
@@ -224,14 +225,14 @@ func daemonInForeignDirectory(args ...string) func(*testing.T, *world) string {
 func (w *world) daemon(t *testing.T, args ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "token")
-	must(t, os.WriteFile(file, []byte(token), 0o600))
+	must.Do(t, os.WriteFile(file, []byte(token), 0o600))
 	return w.command(t, append(args, "--token-file", file, "--address", "127.0.0.1:0", "--http", "127.0.0.1:0")...)
 }
 
 func localDirOfForeignUser(t *testing.T, w *world) string {
 	dir := w.foreignDir(t, nil)
 	tasks := filepath.Join(dir, "tasks")
-	must(t, os.Mkdir(tasks, 0o755))
+	must.Do(t, os.Mkdir(tasks, 0o755))
 	w.mallory.own(t, tasks)
 	return w.daemon(t, "tasknode", "--name", "n1", "--masters", "127.0.0.1:1", "--dir", t.TempDir(), "--local-dir", dir)
 }
@@ -240,7 +241,7 @@ func slurmInForeignDirectory(t *testing.T, w *world) string {
 	state := w.foreignDir(t, map[string]string{"lock": "", "token": token})
 	programs := t.TempDir()
 	for name, prints := range map[string]string{"scontrol": "localhost", "squeue": "1:00:00"} {
-		must(t, os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\necho "+prints+"\n"), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\necho "+prints+"\n"), 0o755))
 	}
 	t.Setenv("PATH", programs+":"+os.Getenv("PATH"))
 	return w.command(t, "slurm", "run", "--state", state, "--", "/bin/false")
@@ -251,8 +252,8 @@ func slurmInForeignDirectory(t *testing.T, w *world) string {
 // link had; then the link itself.
 func takePlace(t *testing.T, w *world) string {
 	base := filepath.Join(w.dir, "local")
-	must(t, os.Mkdir(base, 0o777))
-	must(t, os.Chmod(base, 0o777|os.ModeSticky))
+	must.Do(t, os.Mkdir(base, 0o777))
+	must.Do(t, os.Chmod(base, 0o777|os.ModeSticky))
 	link := filepath.Join(base, "hammr-0-1-n1")
 	made := w.allocate(t, link, base)
 	if _, err := os.Lstat(link); !errors.Is(err, os.ErrNotExist) {
@@ -260,11 +261,11 @@ func takePlace(t *testing.T, w *world) string {
 	}
 	baits := slices.Compact([]string{made, link + ".files"})
 	for _, bait := range baits {
-		must(t, os.Mkdir(bait, 0o777))
-		must(t, os.WriteFile(filepath.Join(bait, "kept"), nil, 0o600))
+		must.Do(t, os.Mkdir(bait, 0o777))
+		must.Do(t, os.WriteFile(filepath.Join(bait, "kept"), nil, 0o600))
 		w.mallory.own(t, bait, filepath.Join(bait, "kept"))
 	}
-	must(t, os.Symlink(made, link)) // root's, as a machine that lost its power has left it
+	must.Do(t, os.Symlink(made, link)) // root's, as a machine that lost its power has left it
 	again := w.allocate(t, link, base)
 	outcome := "the allocation has another directory\n"
 	for _, bait := range baits {
@@ -272,7 +273,7 @@ func takePlace(t *testing.T, w *world) string {
 			outcome = fmt.Sprintf("the allocation has %s, and mallory's file: %v\n", again, err)
 		}
 	}
-	must(t, os.Symlink(made, link))
+	must.Do(t, os.Symlink(made, link))
 	w.mallory.own(t, link)
 	return outcome + w.allocate(t, link, base)
 }
@@ -285,26 +286,26 @@ func (w *world) allocate(t *testing.T, link, base string) string {
 	defer cancel()
 	node := exec.CommandContext(ctx, hammr, "allocation-node")
 	in, err := node.StdinPipe()
-	must(t, err)
+	must.Do(t, err)
 	out, err := node.StdoutPipe()
-	must(t, err)
-	must(t, node.Start())
+	must.Do(t, err)
+	must.Do(t, node.Start())
 	fmt.Fprintf(in, `{"Open":{"Place":{"Link":%q,"Base":%q}}}`+"\n", link, base)
 	line, err := bufio.NewReader(out).ReadBytes('\n')
-	must(t, err)
+	must.Do(t, err)
 	var answer struct{ Error string }
-	must(t, json.Unmarshal(line, &answer))
+	must.Do(t, json.Unmarshal(line, &answer))
 	result := answer.Error
 	if result == "" {
 		info, err := os.Stat(link)
-		must(t, err)
+		must.Do(t, err)
 		if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 || info.Mode().Perm() != 0o700 {
 			t.Errorf("the directory of %s has the owner %d and the mode %v", link, owner, info.Mode())
 		}
 		result, err = os.Readlink(link)
-		must(t, err)
+		must.Do(t, err)
 	}
-	must(t, in.Close())
+	must.Do(t, in.Close())
 	if err := node.Wait(); err != nil {
 		t.Errorf("allocation-node: %v", err)
 	}
@@ -318,9 +319,9 @@ func restartInForeignDirectory(t *testing.T, w *world) string {
 	defer check()
 	dir := w.foreignDir(t, map[string]string{"lock": strconv.Itoa(pid) + "\n"})
 	lock, err := os.Open(filepath.Join(dir, "lock"))
-	must(t, err)
+	must.Do(t, err)
 	defer lock.Close()
-	must(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+	must.Do(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	return w.command(t, "node", "restart", "--dir", dir)
 }
 
@@ -328,11 +329,11 @@ func restartInForeignDirectory(t *testing.T, w *world) string {
 // before it copies the program there.
 func clusterStartRace(t *testing.T, w *world) string {
 	target, race, hosts := w.path("race"), filepath.Join(t.TempDir(), "race"), filepath.Join(t.TempDir(), "hosts")
-	must(t, os.WriteFile(race, fmt.Appendf(nil, `#!/bin/sh
+	must.Do(t, os.WriteFile(race, fmt.Appendf(nil, `#!/bin/sh
 case $1 in "sh -c"*) [ -e %[1]s ] || { mkdir -p %[1]s/bin && chown -R %[2]s %[1]s; } ;; esac
 exec sh -c "$1"
 `, target, w.mallory.name), 0o755))
-	must(t, os.WriteFile(hosts, fmt.Appendf(nil, "127.0.0.1\n* dir=%s staging=file://%s slots=1\n", target, w.path("staging")), 0o644))
+	must.Do(t, os.WriteFile(hosts, fmt.Appendf(nil, "127.0.0.1\n* dir=%s staging=file://%s slots=1\n", target, w.path("staging")), 0o644))
 	defer exec.Command(hammr, "cluster", "stop", "--hostfile", hosts, "--shell", race).Run() // it runs only if the attack succeeds
 	out := w.command(t, "cluster", "start", "--hostfile", hosts, "--shell", race)
 	if files, err := filepath.Glob(filepath.Join(target, "bin", "*")); err != nil || len(files) > 0 {
@@ -350,14 +351,14 @@ func readData(job *bystanderJob) func(*testing.T, *world) string {
 func (w *world) readData(t *testing.T, job string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	must(t, testcluster.Poll(ctx, func(context.Context) (bool, error) {
+	must.Do(t, testcluster.Poll(ctx, func(context.Context) (bool, error) {
 		histories, err := filepath.Glob(w.path("shared", "history", "*", "job_*"))
 		return len(histories) > 0, err
 	}))
 	var refusals strings.Builder
 	read := 0
 	for _, dir := range []string{w.path("shared", "history"), w.path("shared", "joblogs")} {
-		must(t, filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
 			if errors.Is(err, os.ErrNotExist) && name == dir { // no task has printed anything
 				return nil
 			}

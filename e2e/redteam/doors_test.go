@@ -21,6 +21,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage/hdfs/namenodetest"
 )
 
@@ -44,7 +45,7 @@ const quoted = "078-05-1120"
 // readFailure lets a job fail with a record in its cause.
 func readFailure(t *testing.T, w *world) string {
 	id, err := w.submit(t, w.spec(t, "quotes", dag.MapReduce(1, 0), "mapreduce.map.maxattempts", "1"))
-	must(t, err)
+	must.Do(t, err)
 	s := w.await(t, id, func(s *wire.JobStatus) bool { return s.FinishTime != 0 })
 	if !strings.Contains(s.Failures[0].GetCause(), quoted) {
 		t.Errorf("the failure has no record: %v", s.Failures)
@@ -53,10 +54,10 @@ func readFailure(t *testing.T, w *world) string {
 	all := ""
 	for _, path := range []string{"/api/v1/jobs/" + id + "/failures", "/api/v1/jobs", "/jobs/" + id, "/ws/v1/cluster/apps/application" + strings.TrimPrefix(id, "job"), "/api/v1/jobs/" + id + "/explain"} {
 		answer, err := (&http.Client{Timeout: 20 * time.Second}).Get(root + path)
-		must(t, err)
+		must.Do(t, err)
 		text, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
-		must(t, err)
+		must.Do(t, err)
 		if answer.StatusCode != http.StatusOK || strings.Contains(string(text), quoted) {
 			t.Errorf("%s: %s: %.2000s", path, answer.Status, text)
 		}
@@ -69,10 +70,10 @@ func readFailure(t *testing.T, w *world) string {
 func guessTokens(t *testing.T, w *world) string {
 	try := func(token string) int {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+page(w.daemons["m3"])+"/api/v1/cluster", nil)
-		must(t, err)
+		must.Do(t, err)
 		r.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("eve:"+token)))
 		answer, err := (&http.Client{Timeout: 20 * time.Second}).Do(r)
-		must(t, err)
+		must.Do(t, err)
 		answer.Body.Close()
 		return answer.StatusCode
 	}
@@ -88,26 +89,26 @@ func notifyMaster(t *testing.T, w *world) string {
 	var asked atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	listener, err := net.Listen("tcp", ":0")
-	must(t, err)
+	must.Do(t, err)
 	server.Listener.Close()
 	server.Listener = listener
 	server.Start()
 	defer server.Close()
 	_, port, err := net.SplitHostPort(listener.Addr().String())
-	must(t, err)
+	must.Do(t, err)
 	addresses, err := net.InterfaceAddrs()
-	must(t, err)
+	must.Do(t, err)
 	refused := ""
 	for _, a := range addresses {
 		ip, _, err := net.ParseCIDR(a.String())
-		must(t, err)
+		must.Do(t, err)
 		if ip.IsLinkLocalUnicast() {
 			continue // it needs a zone
 		}
 		id, err := w.submit(t, w.spec(t, "quotes", dag.MapReduce(1, 0), "mapreduce.map.maxattempts", "1",
 			"mapreduce.job.end-notification.url", "http://"+net.JoinHostPort(ip.String(), port)+"/$jobId"))
-		must(t, err)
-		must(t, poll(t, func() bool {
+		must.Do(t, err)
+		must.Do(t, poll(t, func() bool {
 			for line := range strings.Lines(w.masterLogs(t)) {
 				if strings.Contains(line, id) && strings.Contains(line, "address is refused") {
 					refused = line
@@ -130,7 +131,7 @@ func (w *world) masterLogs(t *testing.T) string {
 	var all strings.Builder
 	for _, name := range masters {
 		text, err := os.ReadFile(filepath.Join(w.cluster.Logs(), name+".log"))
-		must(t, err)
+		must.Do(t, err)
 		all.Write(text)
 	}
 	return all.String()
@@ -139,13 +140,13 @@ func (w *world) masterLogs(t *testing.T) string {
 // readSecrets reads the state and the properties of a job, with the token. The audit log has both.
 func readSecrets(t *testing.T, w *world) string {
 	_, err := w.cluster.Program().Run(t.Context(), "master", "backup", "--master", w.cluster.Addresses()[0], "--token-file", w.cluster.TokenFile(), filepath.Join(t.TempDir(), "backup"))
-	must(t, err)
+	must.Do(t, err)
 	id, err := w.submit(t, w.spec(t, "quotes", dag.MapReduce(1, 0)))
-	must(t, err)
+	must.Do(t, err)
 	_, err = docs.Status.From(t.Context(), w.masters, docs.JobID{Job: id})
-	must(t, err)
+	must.Do(t, err)
 	var lines []string
-	must(t, poll(t, func() bool {
+	must.Do(t, poll(t, func() bool {
 		lines = nil
 		for line := range strings.Lines(w.masterLogs(t)) {
 			if strings.Contains(line, "msg=audit") && (strings.Contains(line, "call=Backup") || strings.Contains(line, "call=GetJob object="+id)) {
@@ -182,13 +183,13 @@ func rebindName(t *testing.T, w *world) string {
 	for _, name := range []string{"m1", "n1"} {
 		for _, path := range []string{"/metrics", "/health"} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+page(w.daemons[name])+path, nil)
-			must(t, err)
+			must.Do(t, err)
 			r.Host = "evil.example"
 			answer, err := (&http.Client{Timeout: 20 * time.Second}).Do(r)
-			must(t, err)
+			must.Do(t, err)
 			text, err := io.ReadAll(answer.Body)
 			answer.Body.Close()
-			must(t, err)
+			must.Do(t, err)
 			if answer.StatusCode != http.StatusMisdirectedRequest {
 				t.Errorf("%s of %s: %s", path, name, answer.Status)
 			}
@@ -209,7 +210,7 @@ func inventServices(t *testing.T, w *world) string {
 			s := w.spec(t, "wait", dag.MapReduce(1, 0))
 			s.OutputDir = fmt.Sprintf("hdfs://127.0.2.%d:%d/out", 1+first+i, n.Port)
 			id, err := w.submit(t, s)
-			must(t, err)
+			must.Do(t, err)
 			ids = append(ids, id)
 		}
 		for _, id := range ids {
@@ -237,13 +238,13 @@ func readHistories(t *testing.T, w *world) string {
 	ui := exec.CommandContext(ctx, hammr, "ui", "--http", "127.0.0.1:0", "--history", t.TempDir())
 	ui.Env = append(os.Environ(), "HAMMR_MASTER=")
 	out, err := ui.StdoutPipe()
-	must(t, err)
-	must(t, ui.Start())
+	must.Do(t, err)
+	must.Do(t, ui.Start())
 	defer func() {
 		cancel()
 		_ = ui.Wait() // it was killed
 	}()
 	root, err := bufio.NewReader(out).ReadString('\n')
-	must(t, err)
+	must.Do(t, err)
 	return get(t, strings.TrimSpace(root)+"/api/v1/history")
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // guides are attacks on users who follow the documents of this tree. Their commands run with programs
@@ -30,7 +32,7 @@ func readNewToken(t *testing.T, w *world) string {
 	var modes strings.Builder
 	for _, name := range []string{"docs/deploy.md", "docs/cluster.md", "deploy/packages/jobmaster.yaml"} {
 		text, err := os.ReadFile(filepath.Join("../..", name))
-		must(t, err)
+		must.Do(t, err)
 		lines := tokenCommand.FindAllStringSubmatch(string(text), -1)
 		if len(lines) == 0 {
 			t.Errorf("%s has no command that makes a token", name)
@@ -39,9 +41,9 @@ func readNewToken(t *testing.T, w *world) string {
 			dir := t.TempDir()
 			script := "umask 022\n" + strings.ReplaceAll(line[1], "/etc/hammr/", "")
 			_, err := w.guide(t, dir, script, map[string]string{"base64": `stat -c %a token >&2; cat`})
-			must(t, err)
+			must.Do(t, err)
 			mode, err := os.ReadFile(filepath.Join(dir, "stderr"))
-			must(t, err)
+			must.Do(t, err)
 			if strings.TrimSpace(string(mode)) != "600" {
 				t.Errorf("%s: %s: written with mode %s", name, line[1], mode)
 			}
@@ -57,9 +59,9 @@ func exchangePackage(t *testing.T, w *world) string {
 	all := ""
 	for _, name := range []string{"jobmaster", "tasknode"} {
 		text, err := os.ReadFile(filepath.Join("../../deploy/cloud-init", name+".yaml"))
-		must(t, err)
+		must.Do(t, err)
 		var data struct{ Runcmd [][]string }
-		must(t, yaml.Unmarshal(text, &data))
+		must.Do(t, yaml.Unmarshal(text, &data))
 		downloads := 0
 		for _, command := range data.Runcmd {
 			if !strings.Contains(strings.Join(command, " "), "curl") {
@@ -94,12 +96,12 @@ func (w *world) guide(t *testing.T, dir, script string, programs map[string]stri
 	t.Helper()
 	bin := t.TempDir()
 	for name, text := range programs {
-		must(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+bin+":/usr/bin:/bin", "LC_ALL=C")
 	errors, err := os.Create(filepath.Join(dir, "stderr"))
-	must(t, err)
+	must.Do(t, err)
 	defer errors.Close()
 	cmd.Stderr = errors
 	out, err := cmd.Output()

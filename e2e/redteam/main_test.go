@@ -43,10 +43,3 @@ func testMain(m *testing.M) int {
 	}
 	return m.Run()
 }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -25,6 +25,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/faultrpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // strangers are attacks over the network, without the cluster's token if they need none.
@@ -68,19 +69,19 @@ func idleConnections(name string, limit int, port func(localcluster.Process) str
 		before := w.refusedConnections(t, name, setting)
 		openIdle(t, port(p), limit+extra)
 		closed := 0
-		must(t, poll(t, func() bool {
+		must.Do(t, poll(t, func() bool {
 			closed = w.refusedConnections(t, name, setting) - before
 			return closed >= extra
 		}))
 		if strings.HasPrefix(name, "m") {
 			_, err := w.masters.Info(t.Context())
-			must(t, err)
+			must.Do(t, err)
 		}
 		if answer := get(t, "http://"+page(p)+"/health"); answer != "200 ok" {
 			t.Errorf("health of %s: %s", name, answer)
 		}
 		log, err := os.ReadFile(filepath.Join(w.cluster.Logs(), name+".log"))
-		must(t, err)
+		must.Do(t, err)
 		_, line, _ := strings.Cut(string(log), "connection refused")
 		_, line, _ = strings.Cut(line, `cause="`)
 		line, _, _ = strings.Cut(line, `"`)
@@ -109,13 +110,13 @@ func (w *world) refusedConnections(t *testing.T, name, setting string) int {
 	t.Helper()
 	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get("http://" + page(w.daemons[name]) + "/metrics")
-	must(t, err)
+	must.Do(t, err)
 	text, err := io.ReadAll(answer.Body)
-	must(t, errors.Join(err, answer.Body.Close()))
+	must.Do(t, errors.Join(err, answer.Body.Close()))
 	_, value, _ := strings.Cut(string(text), fmt.Sprintf("hammr_connections_refused_total{port=%q} ", setting))
 	value, _, _ = strings.Cut(value, "\n")
 	refused, err := strconv.ParseFloat(value, 64)
-	must(t, err)
+	must.Do(t, err)
 	return int(refused)
 }
 
@@ -168,11 +169,11 @@ func (w *world) longestJobList(t *testing.T) (longest time.Duration) {
 func openSockets(t *testing.T, w *world) string {
 	done := w.path("scratch", "sockets")
 	id, err := w.submit(t, w.spec(t, "sockets", dag.MapReduce(1, 0), "redteam.address", w.cluster.Addresses()[0], "redteam.path", done))
-	must(t, err)
+	must.Do(t, err)
 	var text []byte
-	must(t, poll(t, func() bool { text, err = os.ReadFile(done); return err == nil }))
+	must.Do(t, poll(t, func() bool { text, err = os.ReadFile(done); return err == nil }))
 	longest := w.longestJobList(t)
-	must(t, w.cluster.Client().Kill(t.Context(), id, "the attack is over"))
+	must.Do(t, w.cluster.Client().Kill(t.Context(), id, "the attack is over"))
 	w.await(t, id, func(s *wire.JobStatus) bool { return s.FinishTime != 0 })
 	return fmt.Sprintf("%s, job list answered within %v", text, longest.Round(time.Millisecond))
 }
@@ -183,7 +184,7 @@ func addMaster(t *testing.T, w *world) string {
 	var got bytes.Buffer
 	var mu sync.Mutex
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	defer listener.Close()
 	go func() {
 		for {
@@ -201,17 +202,17 @@ func addMaster(t *testing.T, w *world) string {
 		}
 	}()
 	jar, err := cookiejar.New(nil)
-	must(t, err)
+	must.Do(t, err)
 	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second}
 	root := "http://" + page(w.daemons["m1"])
 	signedIn, err := browser.PostForm(root+"/login", url.Values{"token": {w.token}, "name": {"mallory"}})
-	must(t, err)
+	must.Do(t, err)
 	signedIn.Body.Close()
 	answer, err := browser.PostForm(root+"/masters/add", url.Values{"master": {"m9"}, "address": {listener.Addr().String()}})
-	must(t, err)
+	must.Do(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	must(t, err)
+	must.Do(t, err)
 	mu.Lock()
 	defer mu.Unlock()
 	if strings.Contains(got.String(), w.token) || !strings.Contains(got.String(), "proof=") {
@@ -226,13 +227,13 @@ func get(t *testing.T, url string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	must(t, err)
+	must.Do(t, err)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(request)
-	must(t, err)
+	must.Do(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 300))
-	must(t, err)
+	must.Do(t, err)
 	return fmt.Sprintf("%d %s", answer.StatusCode, bytes.TrimSpace(text))
 }
 
@@ -250,9 +251,9 @@ func scrape(t *testing.T, w *world) string {
 	const requests = 200
 	for range requests {
 		answer, err := client.Get("http://" + page(w.daemons["m3"]) + "/metrics")
-		must(t, err)
+		must.Do(t, err)
 		text, err := io.ReadAll(answer.Body)
-		must(t, errors.Join(err, answer.Body.Close()))
+		must.Do(t, errors.Join(err, answer.Body.Close()))
 		_, text, _ = bytes.Cut(text, []byte("process_cpu_seconds_total"))
 		answers[string(text)] = true
 	}
@@ -267,7 +268,7 @@ func scrape(t *testing.T, w *world) string {
 // not listen. The page is reachable at 127.0.0.1 only.
 func connectToPage(t *testing.T, w *world) string {
 	_, port, err := net.SplitHostPort(w.daemons["m1"].HTTP)
-	must(t, err)
+	must.Do(t, err)
 	conn, err := stranger.DialContext(t.Context(), "tcp", net.JoinHostPort("127.0.0.2", port))
 	if err == nil {
 		conn.Close()
@@ -279,7 +280,7 @@ func connectToPage(t *testing.T, w *world) string {
 func startWithToken(token string, mode os.FileMode) func(*testing.T, *world) string {
 	return func(t *testing.T, w *world) string {
 		file := filepath.Join(t.TempDir(), "token")
-		must(t, os.WriteFile(file, []byte(token+"\n"), mode))
+		must.Do(t, os.WriteFile(file, []byte(token+"\n"), mode))
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		_, err := w.cluster.Program().Run(ctx, "tasknode", "--name", "n9", "--masters", w.cluster.Addresses()[0], "--dir", t.TempDir(),
@@ -291,7 +292,7 @@ func startWithToken(token string, mode os.FileMode) func(*testing.T, *world) str
 // submitWithoutToken submits a job that is in order.
 func submitWithoutToken(t *testing.T, w *world) string {
 	masters, err := rpc.New(rpc.Config{Masters: w.cluster.Addresses()})
-	must(t, err)
+	must.Do(t, err)
 	defer masters.Close()
 	_, err = rpc.Call(t.Context(), masters, (*rpc.Master).Submit, &wire.SubmitRequest{Spec: w.spec(t, "wait", dag.MapReduce(1, 1))})
 	return fmt.Sprint(err)
@@ -310,7 +311,7 @@ func (w *world) checkLogs(t *testing.T) {
 	for name := range w.daemons {
 		for _, ending := range []string{".log", ".err"} {
 			text, err := os.ReadFile(filepath.Join(w.cluster.Logs(), name+ending))
-			must(t, err)
+			must.Do(t, err)
 			if i := strings.Index(string(text), "panic"); i >= 0 {
 				t.Errorf("%s%s:\n%.2000s", name, ending, text[i:])
 			}
@@ -344,7 +345,7 @@ func submitUntilRefused(reduces int) func(*testing.T, *world) string {
 			ids = append(ids, id)
 		}
 		for _, id := range ids {
-			must(t, w.cluster.Client().Kill(t.Context(), id, "the attack is over"))
+			must.Do(t, w.cluster.Client().Kill(t.Context(), id, "the attack is over"))
 		}
 		for _, id := range ids {
 			w.await(t, id, func(s *wire.JobStatus) bool { return s.FinishTime != 0 })

@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // sequence numbers mallory's submissions.
@@ -24,7 +25,7 @@ var sequence atomic.Uint64
 func (w *world) stageProgram(t *testing.T) {
 	t.Helper()
 	image, err := os.ReadFile(hostile)
-	must(t, err)
+	must.Do(t, err)
 	w.programSum = w.stageArtifact(t, image, image)
 }
 
@@ -32,7 +33,7 @@ func (w *world) stageProgram(t *testing.T) {
 func (w *world) stageArtifact(t *testing.T, named, content []byte) (sum []byte) {
 	t.Helper()
 	hash := sha256.Sum256(named)
-	must(t, os.WriteFile(w.artifact(hash[:]), content, 0o644))
+	must.Do(t, os.WriteFile(w.artifact(hash[:]), content, 0o644))
 	w.mallory.own(t, w.artifact(hash[:]))
 	return hash[:]
 }
@@ -77,11 +78,11 @@ func setGraph(s *wire.JobSpec, g dag.Graph) {
 func (w *world) stageSplits(t *testing.T, s *wire.JobSpec, splits []*taskproc.Split) {
 	t.Helper()
 	data, hash, err := taskproc.EncodeSplits(splits)
-	must(t, err)
+	must.Do(t, err)
 	file := w.path("shared", "staging", "jobs", fmt.Sprintf("%s-%d", s.ClientId, s.Sequence), "splits")
-	must(t, os.MkdirAll(filepath.Dir(file), 0o755))
-	must(t, os.Chmod(filepath.Dir(file), 0o777))
-	must(t, os.WriteFile(file, data, 0o644))
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(t, os.Chmod(filepath.Dir(file), 0o777))
+	must.Do(t, os.WriteFile(file, data, 0o644))
 	w.mallory.own(t, filepath.Dir(file), file)
 	s.SplitsPath, s.SplitsHash = "file://"+file, hash
 }
@@ -191,7 +192,7 @@ func submissions(w *world) []attack {
 		{"H2", "staged link to alice's file", []string{"damaged file of splits"}, func(t *testing.T, w *world) string {
 			s := w.spec(t, "wait", dag.MapReduce(1, 1))
 			file := strings.TrimPrefix(s.SplitsPath, "file://")
-			must(t, errors.Join(os.Remove(file), os.Symlink(w.path("precious", "splits"), file)))
+			must.Do(t, errors.Join(os.Remove(file), os.Symlink(w.path("precious", "splits"), file)))
 			return w.outcome(t, s)
 		}},
 		{"H4", "logs in a directory of the job's choice", []string{"logs are kept only in directories below"},
@@ -206,7 +207,7 @@ func submissions(w *world) []attack {
 func (w *world) runArtifact(t *testing.T, sum [32]byte, make func(name string) error) string {
 	s := w.spec(t, "wait", dag.MapReduce(1, 1))
 	s.Binary, s.BinarySha256 = "file://"+w.artifact(sum[:]), sum[:]
-	must(t, make(w.artifact(sum[:])))
+	must.Do(t, make(w.artifact(sum[:])))
 	return w.outcome(t, s)
 }
 

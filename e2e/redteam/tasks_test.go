@@ -16,6 +16,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // maxProgram is the value of --max-program.
@@ -123,15 +124,15 @@ func escape(t *testing.T, w *world) string {
 		t.Fatal(text)
 	}
 	group, err := filepath.Glob(filepath.Join(w.cluster.Dir(), "n?", "cgroup"))
-	must(t, err)
+	must.Do(t, err)
 	gone := func() bool { return syscall.Kill(pid, 0) != nil || isZombie(pid) }
 	if len(group) == 0 {
 		if !gone() && ownedBy(pid, w.mallory.uid) {
-			must(t, syscall.Kill(pid, syscall.SIGKILL))
+			must.Do(t, syscall.Kill(pid, syscall.SIGKILL))
 		}
 		return "control group missing on this machine, so the process lives on"
 	}
-	must(t, poll(t, gone))
+	must.Do(t, poll(t, gone))
 	return "control group of the task has ended the process"
 }
 
@@ -172,14 +173,14 @@ func (w *world) resident(t *testing.T) map[string]int64 {
 	out := make(map[string]int64)
 	for name, p := range w.daemons {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
-		must(t, err)
+		must.Do(t, err)
 		_, rest, _ := bytes.Cut(status, []byte("VmRSS:"))
 		fields := strings.Fields(string(rest[:min(len(rest), 40)]))
 		if len(fields) == 0 {
 			t.Fatalf("%s has no memory: %s", name, status)
 		}
 		kib, err := strconv.ParseInt(fields[0], 10, 64)
-		must(t, err)
+		must.Do(t, err)
 		out[name] = kib << 10
 	}
 	return out
@@ -199,7 +200,7 @@ func restarts() []attack {
 func restartWith(name string) func(*testing.T, *world) string {
 	return func(t *testing.T, w *world) string {
 		id, err := w.submit(t, w.spec(t, name, dag.MapReduce(2, 1), "mapreduce.job.reduce.slowstart.completedmaps", "1"))
-		must(t, err)
+		must.Do(t, err)
 		s := w.await(t, id, func(s *wire.JobStatus) bool { return s.MapsDone == 1 && s.MapsRunning == 1 })
 		machine := ""
 		for _, task := range s.Tasks {
@@ -211,12 +212,12 @@ func restartWith(name string) func(*testing.T, *world) string {
 		}
 		log := filepath.Join(w.cluster.Logs(), machine+".log")
 		info, err := os.Stat(log)
-		must(t, err)
-		must(t, w.cluster.Kill(t.Context(), machine))
-		must(t, w.cluster.Start(t.Context(), machine)) // returns when it has joined; the error names a time-out
+		must.Do(t, err)
+		must.Do(t, w.cluster.Kill(t.Context(), machine))
+		must.Do(t, w.cluster.Start(t.Context(), machine)) // returns when it has joined; the error names a time-out
 		text, err := os.ReadFile(log)
-		must(t, err)
-		must(t, w.cluster.Client().Kill(t.Context(), id, "the attack is over"))
+		must.Do(t, err)
+		must.Do(t, w.cluster.Client().Kill(t.Context(), id, "the attack is over"))
 		w.await(t, id, func(s *wire.JobStatus) bool { return s.FinishTime != 0 })
 		_, line, _ := strings.Cut(string(text[info.Size():]), "retained files unusable")
 		line, _, _ = strings.Cut(line, "\n")

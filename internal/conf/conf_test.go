@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // mustSet sets properties given as name=value.
@@ -22,9 +24,7 @@ func mustSet(t testing.TB, c *Conf, properties ...string) (warnings []string) {
 	for _, p := range properties {
 		name, text, _ := strings.Cut(p, "=")
 		w, err := c.Set(name, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		warnings = append(warnings, w...)
 	}
 	return warnings
@@ -59,9 +59,7 @@ func TestTable(t *testing.T) {
 // TestNamesAreDeclared reads the constants of names.go. Each must name a declared property.
 func TestNamesAreDeclared(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	found := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		if literal, ok := n.(*ast.BasicLit); ok {
@@ -95,9 +93,7 @@ func TestPropertiesAreReadOrRefused(t *testing.T) {
 		}
 		return namesRead(path, constants, read)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, name := range []string{"dfs.nameservices"} { // read by NameNodes in package conf
 		read[name] = true
 	}
@@ -112,9 +108,7 @@ func TestPropertiesAreReadOrRefused(t *testing.T) {
 func constantsOfNames(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	constants := make(map[string]string)
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok {
@@ -329,9 +323,7 @@ func TestCopyIsLossless(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := FromMap(c.Map())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if !maps.Equal(again.Map(), c.Map()) || again.Int("mapreduce.job.reduces") != c.Int("mapreduce.job.reduces") {
 			t.Errorf("copied %v to %v", c.Map(), again.Map())
 		}

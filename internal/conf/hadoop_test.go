@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // hadoopDefaults returns the properties of Hadoop's mapred-default.xml, core-default.xml and
@@ -13,9 +15,7 @@ import (
 func hadoopDefaults(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/hadoop-3.4.3-defaults.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	all := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	if len(all) < 1300 {
 		t.Fatalf("only %d properties", len(all))

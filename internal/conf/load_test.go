@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // write creates files in a new directory and returns the directory.
@@ -13,12 +15,8 @@ func write(t testing.TB, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	return dir
 }
@@ -47,9 +45,7 @@ func xmlOf(properties ...string) string {
 func mustLoad(t testing.TB, s Sources) (*Conf, []string) {
 	t.Helper()
 	c, warnings, err := Load(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c, warnings
 }
 

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // dialFrom connects from a source address of the loopback network.
@@ -25,9 +27,7 @@ func dialFrom(t *testing.T, source, address string) net.Conn {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}}
 	conn, err := dialer.Dial("tcp4", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -245,9 +245,7 @@ func TestClosedPlacesAreFree(t *testing.T) {
 func TestRefusedConnectionsAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	l, err := Listen("address", "127.0.0.1:0", "1", Limits{PerAddress: 2, Remedy: "--more", Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	var clients []net.Conn
 	for range 10 {
@@ -273,9 +271,7 @@ func TestRefusedConnectionsAreLogged(t *testing.T) {
 // The client gets the answer, and the connection ends.
 func TestRefusedBodiesAreNotAwaited(t *testing.T) {
 	l, err := Listen("http", "127.0.0.1:0", "1", Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	stop := ServePage(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no token", http.StatusUnauthorized) }))
 	defer stop()
 	for _, head := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked", "Content-Length: 1000\r\nExpect: 100-continue"} {
@@ -303,23 +299,15 @@ func TestFileDescriptorsRemain(t *testing.T) {
 // sendfile, for which it must implement io.ReaderFrom.
 func TestFilesReachBoundedConnections(t *testing.T) {
 	l, err := Listen("address", "127.0.0.1:0", "1", Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, []byte("content"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte("content"), 0o600))
 	client := dialFrom(t, "127.0.0.1", l.Addr().String())
 	conn, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer file.Close()
 	_, err = conn.(io.ReaderFrom).ReadFrom(file)
 	if err = errors.Join(err, conn.Close()); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestFullLogFileIsRotated writes six times the maximum size of a log file, over two starts
@@ -20,16 +21,12 @@ func TestFullLogFileIsRotated(t *testing.T) {
 	var cfg daemon.LogConfig
 	file := filepath.Join(t.TempDir(), "m1.log")
 	err := cfg.Settings().Load(daemon.Sources{Flags: map[string]string{"log-file": file, "log-max-size": "1m", "log-keep": "2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var stderr bytes.Buffer
 	line, last := strings.Repeat("x", 1000), 0
 	for range 2 {
 		logger, err := cfg.Logger(&stderr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for range 3 << 10 {
 			last++
 			logger.Info(line, "n", last)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // niceEnv makes the test's process set its niceness and print it.
@@ -20,15 +22,11 @@ const niceEnv = "DAEMON_TEST_NICE"
 func TestSetNice(t *testing.T) {
 	if text := os.Getenv(niceEnv); text != "" {
 		niceness, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		stop := startThreads()
 		err = SetNice(niceness)
 		stop()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		os.Stdout.WriteString("niceness " + strings.Join(nicenessOfThreads(t), ", ") + ".\n")
 		return
 	}
@@ -69,9 +67,7 @@ func startThreads() (stop func()) {
 // nicenessOfThreads returns the distinct values of the threads of this process.
 func nicenessOfThreads(t *testing.T) (values []string) {
 	files, err := filepath.Glob("/proc/self/task/*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, file := range files {
 		stat, err := os.ReadFile(file)
 		if err != nil {

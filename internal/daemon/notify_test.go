@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // serviceManager is the socket of a service manager.
@@ -27,9 +28,7 @@ func newServiceManager(t *testing.T) *serviceManager {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { conn.Close() })
 	t.Setenv("NOTIFY_SOCKET", name)
 	return &serviceManager{t, conn}
@@ -38,14 +37,10 @@ func newServiceManager(t *testing.T) *serviceManager {
 // receive returns the next message.
 func (s *serviceManager) receive() string {
 	s.t.Helper()
-	if err := s.conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, s.conn.SetReadDeadline(time.Now().Add(time.Minute)))
 	text := make([]byte, 4096)
 	n, err := s.conn.Read(text)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return string(text[:n])
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func get(h http.Handler, path string) (int, string) {
@@ -77,9 +78,7 @@ func TestReadyFile(t *testing.T) {
 		t.Errorf("before: %v", err)
 	}
 	want := daemon.Ready{Name: "m1", Address: "127.0.0.1:7070", HTTP: "127.0.0.1:7080", PID: 7}
-	if err := daemon.WriteReady(path, want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, daemon.WriteReady(path, want))
 	if got, err := daemon.ReadReady(path); err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -106,9 +105,7 @@ func TestLog(t *testing.T) {
 	} {
 		var b strings.Builder
 		log, err := c.config.Logger(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		log.Debug("deep")
 		log.Info("light")
 		log.Warn("grave")

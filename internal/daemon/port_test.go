@@ -13,14 +13,13 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func port(t *testing.T, cfg daemon.PortConfig) *daemon.Port {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p := daemon.NewPort(l, cfg)
 	t.Cleanup(func() { p.Close() })
 	return p
@@ -45,9 +44,7 @@ func TestPortServesBothKinds(t *testing.T) {
 	})
 	address := p.Clients().Addr().String()
 	conn, err := p.Masters().Dial(address, 5*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	text := bytes.Repeat([]byte("raft\x00"), 100_000)
 	go func() { conn.Write(text); conn.(*net.TCPConn).CloseWrite() }()
 	if got, err := io.ReadAll(conn); err != nil || !bytes.Equal(got, text) {
@@ -56,9 +53,7 @@ func TestPortServesBothKinds(t *testing.T) {
 	conn.Close()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Get("http://" + address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if page, err := io.ReadAll(answer.Body); err != nil || string(page) != "page" {
 		t.Errorf("page %q, %v", page, err)
 	}
@@ -134,17 +129,13 @@ func TestPortClosesSilentConnections(t *testing.T) {
 	var conns []net.Conn
 	for _, begin := range []string{"", "\x00hammr-mas"} {
 		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer conn.Close()
 		io.WriteString(conn, begin)
 		conns = append(conns, conn)
 	}
 	garbage, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer garbage.Close()
 	go garbage.Write(bytes.Repeat([]byte{0}, 1<<20))
 	if n, _ := io.Copy(io.Discard, garbage); n != 0 {

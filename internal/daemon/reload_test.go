@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // liveConfig is a configuration with reloadable settings and others.
@@ -66,9 +67,7 @@ func newReloads(t *testing.T, text string) *reloads {
 func (r *reloads) reload(text string) string {
 	r.t.Helper()
 	before := len(r.log.String())
-	if err := os.WriteFile(r.file, []byte(text), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, os.WriteFile(r.file, []byte(text), 0o600))
 	r.Reload(r.t.Context())
 	var lines []string
 	for line := range strings.Lines(r.log.String()[before:]) {
@@ -131,9 +130,7 @@ func TestWrongSettingsAreNotReloaded(t *testing.T) {
 	if r.inUse.slots != 3 || r.applied[0].slots != 5 {
 		t.Errorf("after refusal of %+v the settings are %+v", r.applied, r.inUse)
 	}
-	if err := os.Remove(r.file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(r.file))
 	r.Reload(t.Context())
 	if !strings.Contains(r.log.String(), "no such file") || r.inUse.slots != 3 {
 		t.Errorf("without the file: %+v\n%s", r.inUse, r.log.String())
@@ -148,9 +145,7 @@ func TestHangUpReloads(t *testing.T) {
 	r.Apply = func(context.Context) error { loaded <- struct{}{}; return nil }
 	hangUp := func() {
 		t.Helper()
-		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	}
 	hangUp()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -162,7 +157,5 @@ func TestHangUpReloads(t *testing.T) {
 	cancel()
 	<-ended
 	hangUp() // the process does not end
-	if err := syncutil.Sleep(t.Context(), 10*time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syncutil.Sleep(t.Context(), 10*time.Millisecond))
 }

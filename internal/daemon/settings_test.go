@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // testConfig is a daemon's configuration.
@@ -53,9 +54,7 @@ func env(pairs ...string) func(string) (string, bool) {
 func file(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "hammr.yaml")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -104,9 +103,7 @@ func TestFlagWinsOverVariableWinsOverFile(t *testing.T) {
 		Env:   env("HAMMR_ID", "variable", "HAMMR_MAP_SLOTS", "7", "HAMMR_POLICY", ""),
 		File:  file(t, "id: file\nmap-slots: 9\npolicy: FAIR # any case\nheartbeat: 250\ndir:\n  - /x\n  - /y\n"),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if c.id != "flag" || c.slots != 7 || c.policy != "fair" || c.beat != 250*time.Millisecond || !c.pprof || !slices.Equal(c.dirs, []string{"/x", "/y"}) {
 		t.Errorf("got %+v", c)
 	}
@@ -168,9 +165,7 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte("? a\n: b\n--- !!tag\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		name := filepath.Join(t.TempDir(), "f")
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, data, 0o600))
 		var c testConfig
 		if err := c.settings().Load(daemon.Sources{File: name}); err != nil && err.Error() == "" {
 			t.Error("an error without a message")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestFindIsTheInverseOfURL fills all parameters of each document, and none but those of its path.
@@ -52,9 +53,7 @@ func fill(t *testing.T, f field, to reflect.Value) {
 			text = "7"
 		}
 	}
-	if err := f.set(to, text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.set(to, text))
 }
 
 func TestPathsOfNoDocument(t *testing.T) {

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func parsed(t *testing.T, path, text string) source {
 	t.Helper()
 	s, err := parse(path, []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 

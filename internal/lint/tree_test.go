@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const root = "../.."
@@ -27,9 +29,7 @@ func report(t *testing.T, findings []string) {
 
 func TestPackages(t *testing.T) {
 	all, err := packages(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(all) < 10 {
 		t.Fatalf("go list found only %d packages", len(all))
 	}
@@ -54,9 +54,7 @@ func TestPackages(t *testing.T) {
 
 func TestSources(t *testing.T) {
 	all, err := tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	pure := 0
 	tests := levelsOf(all)
 	for _, s := range all {
@@ -82,13 +80,9 @@ func TestSources(t *testing.T) {
 // compiling between the runs that use them.
 func TestTags(t *testing.T) {
 	all, err := tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	vetted := regexp.MustCompile(`(?m)^TAGS +:= (.+)$`).FindSubmatch(makefile)
 	if vetted == nil || !strings.Contains(string(makefile), "go vet -tags $(TAGS) ./...") {
 		t.Fatal("the Makefile does not vet with TAGS")
@@ -102,27 +96,19 @@ func TestTags(t *testing.T) {
 // files and directories that exist.
 func TestDocuments(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/glossary.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	g, err := parseGlossary(string(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(g) < 10 {
 		t.Errorf("docs/glossary.md has only %d banned words", len(g))
 	}
 	all, err := tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, s := range all {
 		report(t, g.vocabularyFindings(s))
 	}
 	pages, err := documents(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	tests := levelsOf(all)
 	for path, text := range pages {
 		report(t, g.pageFindings(path, text))
@@ -135,9 +121,7 @@ func TestDocuments(t *testing.T) {
 // program and names it.
 func TestSizes(t *testing.T) {
 	all, err := tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	lines, findings := sizeReport(parts, maxTestLines, sizesOf(parts, all))
 	t.Log("\n" + strings.Join(lines, "\n"))
 	report(t, findings)
@@ -146,9 +130,7 @@ func TestSizes(t *testing.T) {
 		return
 	}
 	info, err := os.Stat(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Logf("program      %d bytes, at most %d", info.Size(), maxProgramBytes)
 	if info.Size() > maxProgramBytes {
 		t.Errorf("the program has %d bytes, more than %d: see `go tool nm -size -sort size`", info.Size(), maxProgramBytes)
@@ -159,20 +141,14 @@ func TestSizes(t *testing.T) {
 func TestJobSizes(t *testing.T) {
 	for name, bound := range maxJobBytes {
 		out, err := exec.Command("go", "list", "-C", root, "-export", "-f", "{{.Export}}", "./"+name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		symbols, err := exec.Command("go", "tool", "nm", "-size", strings.TrimSpace(string(out))).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		bytes := 0
 		for line := range strings.Lines(string(symbols)) { // address, size, kind, name
 			if f := strings.Fields(line); len(f) > 3 && strings.EqualFold(f[2], "T") {
 				size, err := strconv.Atoi(f[1])
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				bytes += size
 			}
 		}

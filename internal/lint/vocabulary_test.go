@@ -3,14 +3,14 @@ package lint
 import (
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func testGlossary(t *testing.T, rows string) glossary {
 	t.Helper()
 	g, err := parseGlossary("# Glossary\n\n" + bannedHeading + "\n\nAbout it.\n\n| word | where | use instead |\n|---|---|---|\n" + rows + "\n## After\n\n| a | b | c |\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return g
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestTokenIsFound(t *testing.T) {
@@ -29,9 +31,7 @@ func TestTokenIsFound(t *testing.T) {
 	}
 	check(find("", "a:1"), "no token for the cluster of a:1; name its file with --token-file or HAMMR_TOKEN_FILE")
 	for cluster, masters := range map[string][]string{"17": {"a:1", "b:1"}, "18": {"c:1"}} {
-		if err := s.Save(cluster, "secret-of-cluster-"+cluster, masters); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Save(cluster, "secret-of-cluster-"+cluster, masters))
 	}
 	check(find("", "b:1"), "secret-of-cluster-17 of 17")
 	check(find("", "x:1", "c:1"), "secret-of-cluster-18 of 18")
@@ -39,16 +39,12 @@ func TestTokenIsFound(t *testing.T) {
 	if err := s.Save("19", "secret-of-cluster-19", []string{"b:1"}); err != nil { // another cluster uses the port now
 		t.Fatal(err)
 	}
-	if err := s.Forget("17"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Forget("17"))
 	check(find("", "a:1"), "no token")
 	check(find("", "b:1"), "secret-of-cluster-19 of 19")
 
 	file := filepath.Join(dir, "token")
-	if err := os.WriteFile(file, []byte(" given-in-this-file\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(" given-in-this-file\n"), 0o600))
 	check(find(file, "b:1"), "given-in-this-file of ")
 	t.Setenv(TokenFileVariable, file)
 	check(find("", "b:1"), "given-in-this-file of ")
@@ -77,9 +73,7 @@ func TestInvalidTokenFiles(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty": "\n", "two words": "a b\n", "binary": "\x00\xff", "large": strings.Repeat("x", 5000), "short": strings.Repeat("x", 15),
 	} {
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(content), 0o600))
 		if token, err := ReadToken(file); err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: token %q, %v", name, token, err)
 		}
@@ -90,13 +84,9 @@ func TestInvalidTokenFiles(t *testing.T) {
 func TestTokenFilesOfOthersAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "token")
-	if err := os.WriteFile(file, []byte("0123456789abcdef\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("0123456789abcdef\n"), 0o600))
 	for mode, fine := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o620: false, 0o666: false} {
-		if err := os.Chmod(file, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(file, mode))
 		token, err := ReadToken(file)
 		if fine && (err != nil || token != "0123456789abcdef") || !fine && (err == nil || !strings.Contains(err.Error(), "chmod 600 "+file)) {
 			t.Errorf("mode %o: %q, %v", mode, token, err)
@@ -106,9 +96,7 @@ func TestTokenFilesOfOthersAreRefused(t *testing.T) {
 	if err := s.Save("17", "secret-of-cluster-17", []string{"a:1"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Join(dir, "hammr", "tokens", "17"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(dir, "hammr", "tokens", "17"), 0o644))
 	t.Setenv(TokenFileVariable, "")
 	if _, _, err := s.Find("", []string{"a:1"}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a saved token that others can read: %v", err)

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const proofToken = "0123456789abcdef-token"
@@ -77,9 +79,7 @@ func TestStrangersGetNoProof(t *testing.T) {
 	address := proving(t, proofToken, "m2", "")
 	q := url.Values{"nonce": {"n"}, "id": {"m2"}, "address": {address}, "proof": {proofOf("a guess", "joins", "n", "m2", address)}}
 	answer, err := http.Get("http://" + address + proofPath + "?" + q.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("status %s", answer.Status)

@@ -13,6 +13,7 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 )
@@ -22,9 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func newCluster(t testing.TB, masters ...string) *Masters {
 	t.Helper()
 	c, err := New(Config{Masters: masters, Token: "t"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c
 }
 
@@ -63,9 +62,7 @@ func TestDoFollowsTheLeader(t *testing.T) {
 	}
 	for _, want := range [][]string{{"a:1", "b:1", "d:1"}, {"d:1"}} {
 		asked = nil
-		if err := c.Do(t.Context(), ask); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Do(t.Context(), ask))
 		if !slices.Equal(asked, want) {
 			t.Errorf("asked %v, want %v", asked, want)
 		}
@@ -75,9 +72,7 @@ func TestDoFollowsTheLeader(t *testing.T) {
 // TestOnlyTheGivenMasterIsAsked checks that a question about one master is never answered by the leader.
 func TestOnlyTheGivenMasterIsAsked(t *testing.T) {
 	c, err := New(Config{Masters: []string{"a:1"}, Only: true, Token: "t", Timeout: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c.Learn("b:1")
 	c.setLeader("b:1")
 	var asked []string
@@ -111,9 +106,7 @@ func TestMasterOfABrokenStreamIsAskedLast(t *testing.T) {
 	if err := c.NoteStreamError(c.master("a:1"), notThere()); err == nil {
 		t.Error("the end of the stream is no error")
 	}
-	if err := c.Try(t.Context(), ask); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Try(t.Context(), ask))
 	if want := []string{"b:1", "c:1"}; !slices.Equal(asked, want) {
 		t.Errorf("asked %v, want %v", asked, want)
 	}
@@ -223,9 +216,7 @@ func TestTryFindsTheLeader(t *testing.T) {
 			}
 		}
 		c, err := New(Config{Masters: configured})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		asked := make(map[string]int)
 		err = c.Try(context.Background(), func(_ context.Context, m *Master) error {
 			asked[m.Address]++

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestUserOf sends names in the header and as a caller of another program would.
@@ -55,13 +57,9 @@ func TestWithUser(t *testing.T) {
 		want string
 	}{{t.Context(), "hammr ui"}, {WithUser(t.Context(), "ada@10.0.0.9"), "ada@10.0.0.9"}} {
 		r, err := http.NewRequestWithContext(c.ctx, http.MethodGet, server.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		answer, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_ = answer.Body.Close() // it is empty
 		if got != c.want {
 			t.Errorf("the server sees %q, want %q", got, c.want)

@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/task/checkpoint"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/local"
@@ -42,12 +43,8 @@ func from(start *taskproc.Start, c *taskproc.Checkpoint, m *machine) *taskproc.S
 func reencode(t *testing.T, c *taskproc.Checkpoint, body *taskproc.CheckpointBody) {
 	t.Helper()
 	b, err := checkpoint.Encode(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(c.Path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(c.Path, b, 0o600))
 	c.Bytes, c.Checksum = int64(len(b)), xxhash.Sum64(b)
 }
 
@@ -175,9 +172,7 @@ func TestReduceFetchesOnlyTheRemainingRuns(t *testing.T) {
 	}
 	for _, name := range files {
 		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		copied += info.Size()
 	}
 	if copied >= all {
@@ -212,12 +207,8 @@ type spoil func(*testing.T, *taskproc.Checkpoint, []*taskproc.MapOutput)
 func rewriteFile(t *testing.T, path string, change func(b []byte) []byte) {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, change(b), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(path, change(b), 0o600))
 }
 
 func damage(change func(b []byte) []byte) spoil {
@@ -228,13 +219,9 @@ func damage(change func(b []byte) []byte) spoil {
 func rewrite(change func(*taskproc.CheckpointBody)) spoil {
 	return func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
 		b, err := os.ReadFile(c.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		body, err := checkpoint.Decode(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		change(body)
 		reencode(t, c, body)
 	}
@@ -250,18 +237,14 @@ var spoils = map[string]spoil{
 	"of another node":        rewrite(func(b *taskproc.CheckpointBody) { b.Nodes[0].Node++ }),
 	"of other nodes":         rewrite(func(b *taskproc.CheckpointBody) { b.Nodes = append(b.Nodes, b.Nodes[0]) }),
 	"gone": func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
-		if err := os.Remove(c.Path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(c.Path))
 	},
 	"of another version": func(t *testing.T, c *taskproc.Checkpoint, _ []*taskproc.MapOutput) {
 		rewriteFile(t, c.Path, func(b []byte) []byte { b[len("HAMMRCKP")]++; c.Checksum = xxhash.Sum64(b); return b })
 	},
 	"whose files are gone": func(t *testing.T, _ *taskproc.Checkpoint, outputs []*taskproc.MapOutput) {
 		for _, o := range outputs {
-			if err := os.Remove(o.Path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(o.Path))
 		}
 	},
 	"whose files are damaged": func(t *testing.T, _ *taskproc.Checkpoint, outputs []*taskproc.MapOutput) {

@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/shuffle/transfer"
 	"github.com/hammr/hammr/storage"
@@ -44,9 +45,7 @@ func newMachine(t testing.TB, choose func() string) *machine {
 	t.Helper()
 	m := &machine{dir: t.TempDir(), choose: choose}
 	server, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{m.dir}, Key: testKey})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.serve(server, w, r) }))
 	t.Cleanup(s.Close)
 	m.address = strings.TrimPrefix(s.URL, "http://")
@@ -110,16 +109,12 @@ func (m *machine) writeRuns(t testing.TB, r *rand.Rand, task int32, records, run
 		FS: local.New(local.Options{}), Path: filepath.Join(m.dir, testJob, taskdir.InJob(attempt), "map.out"),
 		Partitions: testPart + 1, Memory: 64 << 10, MaxRuns: runs,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range records {
 		b.Emit(fmt.Appendf(nil, "key %d", r.IntN(100)), fmt.Appendf(nil, "record %d of map %d", i, task))
 	}
 	x, err := b.Finish(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return &taskproc.MapOutput{
 		Task: task, Attempt: attempt, Ordinal: task % 2, Start: taskproc.FromPosition(dag.Position{Offset: int64(task)}),
 		Path: x.Path, Address: m.address, IndexChecksum: x.Checksum,
@@ -134,23 +129,17 @@ func readHere(t testing.TB, outputs []*taskproc.MapOutput) (records string, byte
 	var sources []shuffle.Source
 	for _, o := range outputs {
 		x, err := shuffle.ReadIndex(context.Background(), fsys, o.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		bytes += x.PartitionBytes()[testPart]
 		sources = append(sources, x.Sources(fsys, testPart, ordinalOf(o))...)
 	}
 	m, err := shuffle.NewMerge(context.Background(), sources, shuffle.MergeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var b strings.Builder
 	for m.Next() {
 		fmt.Fprintf(&b, "%s=%s\n", m.Key(), m.Value())
 	}
-	if err := errors.Join(m.Err(), m.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(m.Err(), m.Close()))
 	return b.String(), bytes
 }
 
@@ -226,9 +215,7 @@ func startReduceOn(t testing.TB, p *reducer, start *taskproc.Start, disk storage
 	files, err := storage.NewRouter(storage.Config{Default: "file:///", Open: map[string]storage.Opener{
 		"file": func(context.Context, string) (storage.FS, error) { return local.New(local.Options{}), nil },
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	server := &Server{Programs: Programs{"p": p}, Files: files, Local: disk}
 	go func() { run.end <- server.Serve(context.Background(), theirs) }()
 	start.JobId, start.Program, start.Kind, start.Part = testJob, "p", taskproc.Kind_REDUCE, testPart

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hammr/hammr/internal/data/taskdir"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -132,9 +133,7 @@ func checkpointAt(tick *atomic.Pointer[func()], run *reduceRun, n int64) {
 func TestReduceNamesTheLostMap(t *testing.T) {
 	m := newMachine(t, withoutErrors)
 	outputs := scatter(t, rand.New(rand.NewPCG(1, 1)), 3, m)
-	if err := os.Remove(outputs[1].Path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(outputs[1].Path))
 	run := startReduce(t, new(reducer), &taskproc.Start{Maps: 3})
 	run.report(true, outputs...)
 	f := run.finish().GetFailure()
@@ -159,9 +158,7 @@ func TestReduceGivesUpALostMachine(t *testing.T) {
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -178,9 +175,7 @@ func TestReduceTakesTheNewerOutput(t *testing.T) {
 		old := dead.write(t, r, 0, 3000)
 		again := alive.write(t, r, 0, 3000)
 		again.Attempt = "attempt_1_0001_m_000000_1"
-		if err := os.Rename(filepath.Join(alive.dir, testJob, taskdir.InJob(old.Attempt)), filepath.Join(alive.dir, testJob, taskdir.InJob(again.Attempt))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(alive.dir, testJob, taskdir.InJob(old.Attempt)), filepath.Join(alive.dir, testJob, taskdir.InJob(again.Attempt))))
 		again.Path = strings.Replace(again.Path, old.Attempt, again.Attempt, 1)
 		start := &taskproc.Start{Maps: 1}
 		if near {

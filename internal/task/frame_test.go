@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage"
 )
@@ -21,13 +22,9 @@ func encodeStream(t testing.TB, batch int, records []keyValue) []byte {
 	var b bytes.Buffer
 	w := newFrameWriter(&b, batch)
 	for _, r := range records {
-		if err := w.add([]byte(r.key), []byte(r.value)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.add([]byte(r.key), []byte(r.value)))
 	}
-	if err := w.end(frameEnd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.end(frameEnd))
 	return b.Bytes()
 }
 
@@ -106,9 +103,7 @@ func TestMissingFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.end(frameEnd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.end(frameEnd))
 	for name, order := range map[string][]int{"left out": {0, 2, 3, 4}, "twice": {0, 1, 1, 2, 3, 4}, "swapped": {0, 2, 1, 3, 4}} {
 		var stream []byte
 		for _, i := range order {

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage/local"
 	"github.com/hammr/hammr/storage/mem"
 )
@@ -70,9 +71,7 @@ func (run *runningGroup) deliver() {
 
 func newRig(t testing.TB, g dag.Graph, prog Program) *rig {
 	t.Helper()
-	if err := g.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Validate())
 	r := &rig{
 		t: t, graph: g, layout: g.Layout(), properties: map[string]string{"mapreduce.task.io.sort.mb": "1"},
 		server: &Server{Programs: Programs{"p": prog}, Local: mem.New(mem.Options{Name: "rig"})},

@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
@@ -219,9 +220,7 @@ func TestPiecesNameTheirNodes(t *testing.T) {
 	router, err := storage.NewRouter(storage.Config{Default: "mem://out/", Open: map[string]storage.Opener{
 		"mem": func(context.Context, string) (storage.FS, error) { return out, nil },
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	g := oneEdge(1, 2, dag.ChannelSHM, dag.Broadcast)
 	r := newRig(t, g, programFunc(func(n *NodeRun) error {
 		o, err := n.Output("part", ".txt")
@@ -343,9 +342,7 @@ func TestCheckpointedMapKeepsItsOutputsByEdge(t *testing.T) {
 	}
 	for _, o := range done.Outputs {
 		x, err := shuffle.ReadIndex(context.Background(), r.server.Local, o.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var records int64
 		for _, runs := range x.Partitions {
 			for _, run := range runs {

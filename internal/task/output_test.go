@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 	"github.com/hammr/hammr/storage/mem"
@@ -33,9 +34,7 @@ func newSuspendRig(t *testing.T) *suspendRig {
 	router, err := storage.NewRouter(storage.Config{Default: "mem://out/", Open: map[string]storage.Opener{
 		"mem": func(context.Context, string) (storage.FS, error) { return x.out, nil },
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := newRig(t, oneEdge(1, 1, dag.ChannelSHM, dag.Broadcast), programFunc(x.writes))
 	r.server.Files = router
 	start := r.start(dag.GroupID{})
@@ -123,9 +122,7 @@ func (x *suspendRig) end() *taskproc.FromTask {
 func (x *suspendRig) files() (names []string) {
 	x.t.Helper()
 	infos, err := x.out.List(x.t.Context(), "/job")
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
 	for _, i := range infos {
 		names = append(names, i.Path)
 	}
@@ -137,14 +134,10 @@ func (x *suspendRig) text(name string) string {
 	x.t.Helper()
 	_, path, _ := strings.Cut(name, "mem://out")
 	f, err := x.out.Open(x.t.Context(), path)
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
 	defer f.Close()
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<20))
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	must.Do(x.t, err)
 	return string(b)
 }
 
@@ -209,9 +202,7 @@ func TestSuspendAndResume(t *testing.T) {
 	router, err := storage.NewRouter(storage.Config{Default: "file:///", Open: map[string]storage.Opener{
 		"file": func(context.Context, string) (storage.FS, error) { return local.New(local.Options{}), nil },
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := newRig(t, oneEdge(1, 1, dag.ChannelSHM, dag.Broadcast), programFunc(func(n *NodeRun) error {
 		if n.Stage() != "to" {
 			return nil
@@ -236,18 +227,14 @@ func TestSuspendAndResume(t *testing.T) {
 	}
 	for {
 		m, err := node.Receive()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if m.GetFinished() == nil {
 			continue
 		}
 		var texts []string
 		for _, p := range m.GetFinished().GetPieces() {
 			b, err := os.ReadFile(strings.TrimPrefix(p.Path, "file:"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			texts = append(texts, string(b))
 		}
 		if want := []string{"0", "12"}; !slices.Equal(texts, want) {

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage/fault"
@@ -115,9 +116,7 @@ func TestMapContinuesWhenTheDiskIsFull(t *testing.T) {
 		t.Fatalf("done %v", r.mu.last)
 	}
 	x, err := shuffle.ReadIndex(context.Background(), r.server.Local, done.Outputs[0].Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var records int64
 	for _, runs := range x.Partitions {
 		for _, run := range runs {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
 	"github.com/hammr/hammr/storage/mem"
@@ -17,9 +18,7 @@ import (
 func TestSuspendsWithoutOpenRemoteFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := conf.FromMap(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		a := &Attempt{ctx: t.Context(), Conf: c}
 		elsewhere := mem.New(mem.Options{})
 		create := func(path string) storage.Writer {

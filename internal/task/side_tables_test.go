@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/data/hashtable"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // sideGraph has a side with two writers and three readers, each a group of its own.
@@ -111,9 +112,7 @@ func TestTableOfAnEarlierOutputIsNotUsed(t *testing.T) {
 	side := sideID{r.start(dag.GroupID{Class: 2}).JobId, 0}
 	earlier, _ := r.server.Sides.acquire(side)
 	empty, err := hashtable.NewBuilder(0).Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.server.Sides.finish(side, earlier, empty, []string{"attempt_1_0001_0_0", "an attempt whose output is lost"})
 	r.run()
 	r.allDone()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle"
 	"github.com/hammr/hammr/storage/mem"
 )
@@ -14,9 +15,7 @@ func TestUnwrittenIsWhatCollectorsBuffer(t *testing.T) {
 	sorted, err := shuffle.NewSortBuffer(context.Background(), shuffle.Options{
 		FS: mem.New(mem.Options{}), Path: "/data", Partitions: 1, Memory: 1 << 20, Partition: func([]byte) int { return 0 },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer sorted.Abort()
 	n := &NodeRun{collectors: map[int]*openCollector{0: {Collector: sorted}, 1: {}}}
 	look := func() int64 {

@@ -13,15 +13,14 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/hammr/hammr/internal/rpc/access"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // newBelow returns the handler of a fake cluster whose pages are below a path.
 func newBelow(t *testing.T, base string, readers bool) http.Handler {
 	t.Helper()
 	gate, err := access.New(access.Config{Token: aToken, Refuse: Refuse, Base: base, AnonymousReaders: readers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return gate.Handler(New(Config{Source: newFake("wordcount"), Gate: gate, Name: "master m1"}))
 }
 
@@ -73,9 +72,7 @@ func TestPagesBelowABase(t *testing.T) {
 func TestAnswersAreCompressedOnce(t *testing.T) {
 	h := newHandler(t, newFake("wordcount"))
 	style, err := embedded().urlOf("style.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	get := func(path string, headers ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
 		r.Header.Set("Authorization", "Bearer "+aToken)
@@ -108,9 +105,7 @@ func TestInternalErrorsAreNotForReaders(t *testing.T) {
 	f := newFake("wordcount")
 	f.err = errors.New("secret of the disk")
 	gate, err := access.New(access.Config{Token: aToken, Refuse: Refuse, AnonymousReaders: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	h := gate.Handler(New(Config{Source: f, Gate: gate, Name: "master m1"}))
 	for _, path := range []string{"/nodes", "/api/v1/nodes"} {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
@@ -141,9 +136,7 @@ func TestHeavyRequestsWait(t *testing.T) {
 	var leave []func()
 	for range maxHeavy {
 		end, err := s.enterHeavy(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		leave = append(leave, end)
 	}
 	time.AfterFunc(20*time.Millisecond, leave[0])
@@ -153,9 +146,7 @@ func TestHeavyRequestsWait(t *testing.T) {
 	}
 	end()
 	end, err = s.enterHeavy(t.Context()) // in the place of the one that has ended
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer end()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/hammr/hammr/internal/testing/browsertest"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -54,9 +55,7 @@ func TestFormsWithoutScript(t *testing.T) {
 func formsOf(t *testing.T, page string) (actions []string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for n := range root.Descendants() {
 		if n.DataAtom != atom.Form || !isWithin(n, atom.Main) {
 			continue

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hammr/hammr/internal/kit/clean"
 	"github.com/hammr/hammr/internal/testing/browsertest"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -119,9 +120,7 @@ func shownPages() (paths []string) {
 // savePicture writes a PNG; it makes the directory if that is missing.
 func savePicture(t *testing.T, file string, png []byte) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, png, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o750), os.WriteFile(file, png, 0o600)))
 }
 
 // problems returns the problems of a page, except that its own status is one of an error.

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
@@ -17,9 +18,7 @@ import (
 func structure(t *testing.T, page string) map[string]int {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	count := make(map[string]int)
 	for n := range root.Descendants() {
 		kind := n.Data

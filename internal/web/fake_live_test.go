@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/access"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // samples returns samples of ten minutes before the time of the fake: all slots are used by its last
@@ -63,9 +64,7 @@ func (f *fakeSource) Preemptions(_ context.Context, pool string) (docs.Answer[ap
 func gateOf(t testing.TB) *access.Gate {
 	t.Helper()
 	gate, err := access.New(access.Config{Token: aToken, Refuse: Refuse})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return gate
 }
 

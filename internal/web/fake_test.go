@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/logs/nodelog"
 	"github.com/hammr/hammr/internal/rpc/access"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // Ids of the fake cluster.
@@ -250,9 +251,7 @@ func newHandler(t testing.TB, f *fakeSource) http.Handler {
 func handlerOf(t testing.TB, f docs.Source) http.Handler {
 	t.Helper()
 	gate, err := access.New(access.Config{Token: aToken, Refuse: Refuse})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cfg := Config{Source: f, Gate: gate, Name: "master m1", Now: func() time.Time { return time.UnixMilli(atMillis + 300) }}
 	if fake, ok := f.(*fakeSource); ok {
 		cfg.Drills = fake.drills()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc/access"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // hadoopRequest sends a request as clients of Hadoop do: with the token as password.
@@ -108,9 +109,7 @@ func TestHadoopChangesReachTheCluster(t *testing.T) {
 func TestHadoopMasterThatFollowsIsNotActive(t *testing.T) {
 	f := newFake("wordcount")
 	gate, err := access.New(access.Config{Token: aToken})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	h := gate.Handler(New(Config{Source: f, Gate: gate, Name: "master m2"}))
 	if w := hadoopRequest(h, "GET", "/isActive", ""); w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("status %d: %s", w.Code, w.Body)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/logs/nodelog"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // readOf returns a function that reads parts of a text of at most step bytes.
@@ -61,15 +62,11 @@ func TestPartsOfALogAreTheLog(t *testing.T) {
 		step, most := rapid.Int64Range(1, 40).Draw(t, "step"), rapid.Int64Range(1, 40).Draw(t, "max")
 		for _, filter := range []string{"", "b"} {
 			match, err := lineMatcher(filter, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			q, all := logQuery{Max: most, Match: match}, ""
 			for range len(text) + 1 {
 				part, err := readLog(context.Background(), q, readOf(text, step))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				all, q.From = all+string(part.Text), part.Next
 			}
 			want := ""

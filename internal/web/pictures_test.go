@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/docs/apidoc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/web/analysis"
 )
 
@@ -182,9 +183,7 @@ func TestHistoryIsMadeOnceForTheSameEvents(t *testing.T) {
 // TestTimelineScriptIsSafe looks for what the script must not do, and for the colours of its spans.
 func TestTimelineScriptIsSafe(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join("assets", "timeline.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, banned := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "setAttribute(\"style\""} {
 		if strings.Contains(string(script), banned) {
 			t.Errorf("the script has %s", banned)

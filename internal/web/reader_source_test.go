@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/rpc/access"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // quoted is a record that a failed program quotes.
@@ -57,9 +58,7 @@ func newQuoting() *fakeSource {
 // what a program has quoted, and the holder of the token sees it.
 func TestReadersSeeNoRecords(t *testing.T) {
 	gate, err := access.New(access.Config{Token: aToken, AnonymousReaders: true, Refuse: Refuse})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	h := gate.Handler(New(Config{Source: newQuoting(), Gate: gate, Name: "master m1", Now: func() time.Time { return time.UnixMilli(atMillis + 300) }}))
 	get := func(target, token string, header http.Header) string {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost"+target, nil)

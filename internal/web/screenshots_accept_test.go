@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // maxDiffering is what part of the pixels of a page may differ from the base commit without being shown.
@@ -28,9 +30,7 @@ const maxDiffering = .001
 // if nothing has changed since then. HAMMR_ACCEPT_PICTURES is the directory that gets the pictures.
 func TestAcceptScreenshots(t *testing.T) {
 	dir := cmp.Or(os.Getenv("HAMMR_ACCEPT_PICTURES"), filepath.Join(os.TempDir(), "hammr-screenshots"))
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(dir))
 	root := command(t, "", "git", "rev-parse", "--show-toplevel")
 	base := command(t, root, "git", "rev-parse", "--short", baseOf(t, root))
 	tree := filepath.Join(t.TempDir(), "base")
@@ -39,9 +39,7 @@ func TestAcceptScreenshots(t *testing.T) {
 
 	now, err := takePictures(t, root)
 	again, err2 := takePictures(t, root)
-	if err := cmp.Or(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmp.Or(err, err2))
 	if len(now) == 0 {
 		fmt.Println("screenshots: not run: Chromium (apt-get install chromium), or Maven to fetch axe-core, is missing")
 		return
@@ -134,9 +132,7 @@ func changes(t *testing.T, old, now map[string][]byte, most float64, dir string)
 				continue
 			}
 			var out bytes.Buffer
-			if err := png.Encode(&out, shown); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, png.Encode(&out, shown))
 			savePicture(t, filepath.Join(dir, name), out.Bytes())
 			lines = append(lines, fmt.Sprintf("%s: %.3g %% of the pixels differ: %s", page, 100*part, filepath.Join(dir, name)))
 		}
@@ -147,8 +143,6 @@ func changes(t *testing.T, old, now map[string][]byte, most float64, dir string)
 func decodePicture(t *testing.T, data []byte) image.Image {
 	t.Helper()
 	m, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/docs/report"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // changingSource is a fake whose jobs change. It counts the questions about them.
@@ -99,9 +100,7 @@ func follow(t testing.TB, server *httptest.Server, query, last string) (events <
 		r.Header.Set("Last-Event-ID", last)
 	}
 	answer, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if answer.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(answer.Body)
 		t.Fatalf("status %d: %s", answer.StatusCode, text)
@@ -209,9 +208,7 @@ func TestStreamsEnd(t *testing.T) {
 	}
 	all, stop := open(streams)
 	defer stop()
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Close())
 	for _, events := range all {
 		if e, more := <-events; more {
 			t.Errorf("event %+v of a server that stops", e)
@@ -244,9 +241,7 @@ func TestHubAsksOnceForAll(t *testing.T) {
 		var all []*watcher
 		for range maxWatchers {
 			w, err := h.join(t.Context(), []string{"jobs"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			all = append(all, w)
 		}
 		if _, err := h.join(t.Context(), []string{"jobs"}); err == nil {
@@ -282,9 +277,7 @@ func TestHubForgetsAnswersThatFail(t *testing.T) {
 	f := newFake("wordcount")
 	h := newHub(f)
 	w, err := h.join(t.Context(), []string{"nodes"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer h.leave(w)
 	_, before := h.take(w)
 	f.err = docs.ErrUnavailable
@@ -458,9 +451,7 @@ func TestHubSeesChangesBehindTheFirstPage(t *testing.T) {
 			s := newLong(jobs)
 			h, topics := newHub(s), []string{"job/" + s.jobs[0].JobID, "jobs"}
 			w, err := h.join(t.Context(), topics)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			change(&s.jobs[0])
 			h.update(t.Context(), topics)
 			if changed, _ := h.take(w); len(changed) != 2 {

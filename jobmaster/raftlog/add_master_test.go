@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // applied is the function that AddMaster calls.
@@ -55,9 +57,7 @@ func TestANewcomerHasNoVoteBeforeItHasCaughtUp(t *testing.T) {
 		}
 		resume()
 		for range 2 { // the second call has no effect
-			if err := add(patience, second.applied); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, add(patience, second.applied))
 			if voter, _ := first.votes("m2"); !voter {
 				t.Error("m2 has no vote")
 			}

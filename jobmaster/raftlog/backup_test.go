@@ -10,28 +10,23 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // backUp writes a backup of a leader to a file.
 func (m *member) backUp() (file string) {
 	m.t.Helper()
 	var data bytes.Buffer
-	if err := m.log.Backup(withTimeout(m.t), &data, "v1"); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, m.log.Backup(withTimeout(m.t), &data, "v1"))
 	file = filepath.Join(m.t.TempDir(), "backup")
-	if err := os.WriteFile(file, data.Bytes(), 0o600); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, os.WriteFile(file, data.Bytes(), 0o600))
 	return file
 }
 
 func openBackup(t *testing.T, file string) *Backup {
 	t.Helper()
 	b, err := OpenBackup(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { b.Close() })
 	return b
 }
@@ -50,9 +45,7 @@ func startAlone(t *testing.T, id, dir, address string) *member {
 func (m *member) joinWith(id string) *member {
 	m.t.Helper()
 	next := startMember(m.t, testConfig(m.t, id))
-	if err := m.log.AddMaster(withTimeout(m.t), id, next.cfg.Advertise, next.applied); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, m.log.AddMaster(withTimeout(m.t), id, next.cfg.Advertise, next.applied))
 	return next
 }
 
@@ -113,18 +106,12 @@ func TestAMasterThatIsLeftIsRecovered(t *testing.T) {
 			m.close()
 		}
 		s, err := OpenSurvivor(left.cfg.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if s.Cluster != "1" || s.Self.ID != left.cfg.ID || len(s.Masters) != 3 || s.Self.Address != left.cfg.Advertise {
 			t.Errorf("the master that is left is %+v of %v", s.Self, s.Masters)
 		}
-		if err := s.Recover(s.Self.Address); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Recover(s.Self.Address))
+		must.Do(t, s.Close())
 		m := startAlone(t, left.cfg.ID, left.cfg.Dir, left.cfg.Advertise)
 		m.awaitNames(upTo(5))
 		if s := m.log.Status(); s.Term <= term+restoredTerms || len(s.Masters) != 1 {
@@ -141,18 +128,14 @@ func TestAMasterThatIsLeftIsRecovered(t *testing.T) {
 // TestBadBackupsAreRefused cuts a backup at each byte, changes each byte, and appends to it.
 func TestBadBackupsAreRefused(t *testing.T) {
 	var snapshot, whole bytes.Buffer
-	if err := cluster.New("1").Snapshot().Encode(&snapshot); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cluster.New("1").Snapshot().Encode(&snapshot))
 	if err := writeBackup(&whole, BackupInfo{Cluster: "1", Index: 7, Bytes: int64(snapshot.Len())}, &snapshot); err != nil {
 		t.Fatal(err)
 	}
 	good, file := whole.Bytes(), filepath.Join(t.TempDir(), "backup")
 	check := func(what string, data []byte, want ...string) {
 		t.Helper()
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, data, 0o600))
 		b, err := OpenBackup(file)
 		if err == nil {
 			b.Close()
@@ -176,9 +159,7 @@ func TestBadBackupsAreRefused(t *testing.T) {
 	check("a byte more", append(slices.Clone(good), 0), "damaged")
 	check("another file", []byte("hammr-snapshot 2\n"), "not a backup of hammr's masters; give a file that 'hammr master backup' has made")
 	check("a later format", []byte("hammr-backup 2\n{}\n"), "its format is 2 and this version of hammr reads 1")
-	if err := os.WriteFile(file, good, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, good, 0o600))
 	if s, err := openBackup(t, file).State(); err != nil || s.ID != "1" {
 		t.Errorf("the backup itself: %v", err)
 	}
@@ -188,9 +169,7 @@ func TestRestoresSeparateMasters(t *testing.T) {
 	open := func(dir string, joins bool) *Restores {
 		t.Helper()
 		r, err := OpenRestores(dir, "1", "m1", joins)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return r
 	}
 	dir := t.TempDir()
@@ -203,9 +182,7 @@ func TestRestoresSeparateMasters(t *testing.T) {
 			t.Errorf("number %d: %v", number, err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, storeFile), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, storeFile), nil, 0o600))
 	if r = open(dir, true); r.Number() != 2 || r.Accept(3) == nil {
 		t.Errorf("after a restart it has %d, and accepts 3", r.Number())
 	}

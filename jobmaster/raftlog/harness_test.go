@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"go.uber.org/goleak"
 )
@@ -110,9 +111,7 @@ func startMember(t testing.TB, cfg Config) *member {
 	}
 	m.mu.state = cluster.New(cfg.ClusterID)
 	log, err := Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cfg.Advertise, cfg.Stream = log.stream.advertise.String(), nil // so that a restarted member has the same address
 	m.cfg, m.log = cfg, log
 	m.stopped.Go(m.run)

@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
@@ -117,9 +118,7 @@ func (s *server) start() {
 	s.cfg.Stream = s.cable
 	s.cfg.Fatal = func(err error) { s.t.Errorf("%s cannot serve: %v", s.cfg.ID, err) }
 	log, err := Open(s.cfg)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	m, err := jobmaster.New(jobmaster.Config{
 		ClusterID: s.cfg.ClusterID, Log: log, KeepJobs: 1 << 20,
 		Policy: func(string, map[string]string) (sched.Policy, error) { return fifo.New(sched.DefaultPlacement()), nil },
@@ -127,9 +126,7 @@ func (s *server) start() {
 			return s.fs, strings.TrimPrefix(name, "mem://"), nil
 		},
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { m.Run(ctx) })

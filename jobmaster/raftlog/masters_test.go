@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func withTimeout(t testing.TB) context.Context {
@@ -31,22 +32,16 @@ func TestMastersAreAddedAndRemoved(t *testing.T) {
 			cfg := testConfig(t, id)
 			steady(&cfg)
 			m := startMember(t, cfg)
-			if err := first.log.AddMaster(ctx, id, m.cfg.Advertise, m.applied); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, first.log.AddMaster(ctx, id, m.cfg.Advertise, m.applied))
 			m.awaitNames(upTo(5))
 			members = append(members, m)
 		}
 		second := members[0]
-		if err := first.log.TransferLeadership(ctx, "m2"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, first.log.TransferLeadership(ctx, "m2"))
 		second.awaitLead()
 		first.await("follows", func() bool { return first.mu.term == 0 })
 		proposeAll(t, []*member{second}, 5, 6)
-		if err := second.log.RemoveMaster(ctx, "m1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, second.log.RemoveMaster(ctx, "m1"))
 		first.close()
 		proposeAll(t, []*member{second}, 6, 8) // with m3, whose vote now counts
 		members[1].awaitNames(upTo(8))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestOneServerLeadsAndKeepsItsLog(t *testing.T) {
@@ -99,9 +100,7 @@ func TestASnapshotAndTheTailAreReplayed(t *testing.T) {
 		m := startCluster(t, 1, few)[0]
 		m.awaitLead()
 		proposeAll(t, []*member{m}, 0, 10)
-		if err := m.log.raft.Snapshot().Error(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.log.raft.Snapshot().Error())
 		if s := m.log.Status(); s.Snapshots.Count != 1 || s.SnapshotBytes <= 0 {
 			t.Errorf("after a snapshot, status is %+v", s)
 		}
@@ -142,9 +141,7 @@ func TestAFollowerThatWasDownCatchesUpBySnapshot(t *testing.T) {
 		proposeAll(t, rest, 5, 25)
 		for _, m := range rest {
 			m.awaitNames(upTo(25))
-			if err := m.log.raft.Snapshot().Error(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.log.raft.Snapshot().Error())
 		}
 		proposeAll(t, rest, 25, 30)
 		late = late.restart(few)
@@ -250,13 +247,9 @@ func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 		}
 		empty, broken := t.TempDir(), t.TempDir()
 		for name, text := range map[string]string{identityFile: "?", storeFile: ""} {
-			if err := os.WriteFile(filepath.Join(broken, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(broken, name), []byte(text), 0o600))
 		}
-		if err := os.WriteFile(filepath.Join(empty, storeFile), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(empty, storeFile), nil, 0o600))
 		for want, change := range map[string]func(*Config){
 			m.cfg.Dir + ` belongs to master "m1" of cluster "1", not to master "m1" of cluster "2"`: func(c *Config) { c.ClusterID = "2" },
 			`belongs to master "m1" of cluster "1", not to master "m2" of cluster "1"`:              func(c *Config) { c.ID = "m2" },
@@ -281,12 +274,8 @@ func TestUnreadableEntryEndsTheDaemon(t *testing.T) {
 			t.Fatal(err)
 		}
 		data, err := cluster.EncodeEntries(numbered(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := m.log.raft.Apply(data, 0).Error(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, m.log.raft.Apply(data, 0).Error())
 		if err := <-m.fatal; !strings.Contains(err.Error(), "log entry") || !strings.Contains(err.Error(), "format 200") {
 			t.Errorf("the leader exits with %v", err)
 		}
@@ -302,9 +291,7 @@ func TestCloseDoesNotWaitForTheJobmaster(t *testing.T) {
 		cfg.Dir, cfg.Stream, cfg.Advertise, cfg.Fatal = t.TempDir(), listen(""), "", func(error) {}
 		cfg.Bootstrap = []Peer{{cfg.ID, cfg.Stream.Addr().String()}}
 		log, err := Open(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		event := <-log.Events() // it leads; no further event is taken
 		log.Propose(numbered(0))
 		log.Propose(numbered(1))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestAnEntryThatPanicsIsRecoveredAsMastersApplyIt applies a log offline in which an entry panics. The state is that
@@ -17,13 +18,9 @@ func TestAnEntryThatPanicsIsRecoveredAsMastersApplyIt(t *testing.T) {
 	snapshot, exit := damagedState(t)
 	batch := []cluster.Entry{{At: 3, Command: exit}, {At: 4, Command: cluster.SetPriority{Job: exit.Attempt.Task.Job, Priority: 3}}, {At: 5, Command: cluster.SetPools{Names: []string{"a"}}}}
 	data, err := cluster.EncodeEntries(batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	master, err := decodeState(bytes.NewReader(snapshot), "1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	panics := 0
 	for _, e := range batch {
 		_, _ = master.ApplyContained(e, func(any) { panics++ })
@@ -32,9 +29,7 @@ func TestAnEntryThatPanicsIsRecoveredAsMastersApplyIt(t *testing.T) {
 		t.Fatalf("%d entries panic, the job is %v", panics, j.State)
 	}
 	offline := newOfflineFSM("1")
-	if err := offline.Restore(io.NopCloser(bytes.NewReader(snapshot))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, offline.Restore(io.NopCloser(bytes.NewReader(snapshot))))
 	if offline.Apply(&raft.Log{Data: data}); offline.err != nil {
 		t.Fatal(offline.err)
 	}
@@ -79,8 +74,6 @@ func mustApply(t *testing.T, s *cluster.State, c cluster.Command) {
 func encodedState(t *testing.T, s *cluster.State) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Snapshot().Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Snapshot().Encode(&b))
 	return b.Bytes()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hashicorp/raft"
 )
 
@@ -20,9 +21,7 @@ import (
 func badSnapshots(t *testing.T) map[string][]byte {
 	t.Helper()
 	var foreign bytes.Buffer
-	if err := cluster.New("2").Snapshot().Encode(&foreign); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cluster.New("2").Snapshot().Encode(&foreign))
 	return map[string][]byte{
 		"not a snapshot": []byte("garbage"),
 		"reads format":   []byte("hammr-snapshot 99\n"),
@@ -41,9 +40,7 @@ func (m *member) putSnapshot(data []byte) {
 	if err == nil {
 		_, err = io.Copy(sink, bytes.NewReader(data))
 	}
-	if err := errors.Join(err, sink.Close()); err != nil {
-		m.t.Fatal(err)
-	}
+	must.Do(m.t, errors.Join(err, sink.Close()))
 }
 
 // TestAFollowerEndsIfItCannotRestoreASnapshot sends a lagging follower a snapshot that
@@ -64,9 +61,7 @@ func TestAFollowerEndsIfItCannotRestoreASnapshot(t *testing.T) {
 				proposeAll(t, rest, 5, 15)
 				for _, m := range rest {
 					m.awaitNames(upTo(15))
-					if err := m.log.raft.Snapshot().Error(); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, m.log.raft.Snapshot().Error())
 					m.putSnapshot(data)
 				}
 				proposeAll(t, rest, 15, 20)
@@ -93,9 +88,7 @@ func TestAnOlderSnapshotIsUsedAtTheStart(t *testing.T) {
 		m.awaitLead()
 		for n := range 2 {
 			proposeAll(t, []*member{m}, 5*n, 5*n+5)
-			if err := m.log.raft.Snapshot().Error(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.log.raft.Snapshot().Error())
 		}
 		m.close()
 		damage(t, m.cfg.Dir, 2, 1)
@@ -111,9 +104,7 @@ func TestABadSnapshotPreventsTheStart(t *testing.T) {
 		m := startCluster(t, 1, nil)[0]
 		m.awaitLead()
 		proposeAll(t, []*member{m}, 0, 3)
-		if err := m.log.raft.Snapshot().Error(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.log.raft.Snapshot().Error())
 		m.close()
 		damage(t, m.cfg.Dir, 1, 1)
 		m.cfg.Stream = listen(m.cfg.Advertise)
@@ -148,16 +139,12 @@ func TestASnapshotOfAnotherClusterPreventsTheStart(t *testing.T) {
 func damage(t *testing.T, dir string, have, newest int) {
 	t.Helper()
 	store, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	found, err := store.List()
 	if err != nil || len(found) != have {
 		t.Fatalf("snapshots %v, %v", found, err)
 	}
 	for _, s := range found[:newest] {
-		if err := os.WriteFile(filepath.Join(dir, "snapshots", s.ID, "state.bin"), []byte("garbage"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "snapshots", s.ID, "state.bin"), []byte("garbage"), 0o600))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode"
 	"github.com/hammr/hammr/tasknode/masterlink"
 )
@@ -69,14 +70,10 @@ func TestNameOfAnotherTasknode(t *testing.T) {
 	r.node("n1", &launcher{})
 	c := r.client()
 	for nodes, err := docs.Nodes.From(t.Context(), c, docs.No{}); len(nodes) == 0 || nodes[0].State != "RUNNING"; nodes, err = docs.Nodes.From(t.Context(), c, docs.No{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	masters, err := rpc.New(calls(r.masters[0].address))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer masters.Close()
 	hello := &wire.Report{Machine: "n1", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: "another"}}}
 	_, err = masterlink.NewLink(masters).Connect(t.Context(), hello)
@@ -88,9 +85,7 @@ func TestNameOfAnotherTasknode(t *testing.T) {
 func TestOtherProtocolVersion(t *testing.T) {
 	r := newRig(t, 1)
 	q, err := http.NewRequest(http.MethodPost, "http://"+r.masters[0].address+"/hammr.v1.Jobmaster/GetInfo", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rpc.SetHeaders(q.Header, token, clusterID)
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set(rpc.HeaderProtocol, "99")
@@ -102,9 +97,7 @@ func TestOtherProtocolVersion(t *testing.T) {
 func TestBrowserGetsAReadableAnswer(t *testing.T) {
 	r := newRig(t, 1)
 	q, err := http.NewRequest(http.MethodGet, "http://"+r.masters[0].address+"/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got := text(t, http.DefaultTransport, q); !strings.Contains(got, "RPC address of a hammr jobmaster") {
 		t.Errorf("answer is %s", got)
 	}
@@ -115,14 +108,10 @@ func text(t *testing.T, over http.RoundTripper, q *http.Request) string {
 	t.Helper()
 	q.Close = true
 	answer, err := over.RoundTrip(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(body)
 }
 

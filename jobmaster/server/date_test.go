@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster/server"
 )
 
@@ -18,9 +19,7 @@ func TestAnswersHaveTheMastersTime(t *testing.T) {
 	defer s.Close()
 	for _, path := range []string{"/", "/hammr.Jobmaster/GetInfo"} {
 		answer, err := http.Get(s.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		answer.Body.Close()
 		if date := answer.Header.Get("Date"); date != "Sat, 21 Nov 2026 11:00:00 GMT" || answer.Header.Get(rpc.HeaderProtocol) != strconv.Itoa(rpc.Protocol.Newest) {
 			t.Errorf("%s: headers %v", path, answer.Header)

@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestAnyMasterLeadsToTheLeader(t *testing.T) {
@@ -68,9 +69,7 @@ func TestRepeatedSubmissionIsOneJob(t *testing.T) {
 	spec.ClientId, spec.Sequence = "me", 7
 	p.loseAnswerTo("unmistakable")
 	id, err := c.Submit(t.Context(), spec, splits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if p.cuts() != 1 {
 		t.Errorf("%d answers were lost", p.cuts())
 	}

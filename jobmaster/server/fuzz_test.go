@@ -13,6 +13,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -34,9 +35,7 @@ func FuzzAttend(f *testing.F) {
 	f.Cleanup(over.CloseIdleConnections)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		q, err := http.NewRequest(http.MethodPost, "http://"+r.masters[0].address+"/hammr.v1.Tasknodes/Attend", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		rpc.SetHeaders(q.Header, token, clusterID)
 		q.Header.Set("Content-Type", "application/connect+proto")
 		answer, err := over.RoundTrip(q)
@@ -63,17 +62,13 @@ func FuzzConnection(f *testing.F) {
 	c := r.client()
 	f.Fuzz(func(t *testing.T, words []byte) {
 		conn, err := net.Dial("tcp", r.masters[0].address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer conn.Close()
 		if _, err := conn.Write(words); err != nil {
 			t.Skip("cut off already")
 		}
 		conn.(*net.TCPConn).CloseWrite()
-		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
 		var late net.Error
 		if _, err := io.Copy(io.Discard, conn); asTimeout(err, &late) {
 			t.Errorf("the connection is kept: %v", err)
@@ -100,8 +95,6 @@ func newTransport() *http.Transport {
 // message.
 func envelope(t testing.TB, m proto.Message) []byte {
 	data, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(data))), data...)
 }

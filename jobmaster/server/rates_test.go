@@ -13,6 +13,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestOneUserFloods lets one user make calls as fast as possible, over real connections in a
@@ -34,9 +35,7 @@ func TestOneUserFloods(t *testing.T) {
 				Masters: []string{"m:1"}, Token: "secret", User: user, Timeout: time.Minute,
 				Dial: func(context.Context, string, string) (net.Conn, error) { return listener.dial() },
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return c
 		}
 		eve, ada := connect("eve"), connect("ada")

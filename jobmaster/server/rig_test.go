@@ -20,6 +20,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/internal/source/board"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/server"
 	"github.com/hammr/hammr/sched"
@@ -88,9 +89,7 @@ func (r *rig) newMaster() *master {
 		ClusterID: clusterID, Log: m.end, Policy: func(string, map[string]string) (sched.Policy, error) { return new(fifo.Policy), nil },
 		Resolve: r.resolve, TasknodeExpiry: time.Minute,
 	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	listener := listen(r.t)
 	m.address = listener.Addr().String()
 	m.server = rpc.NewServer(server.New(server.Config{
@@ -103,9 +102,7 @@ func (r *rig) newMaster() *master {
 
 func listen(t testing.TB) net.Listener {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return l
 }
 
@@ -181,9 +178,7 @@ func (r *rig) client(addresses ...string) *remote.Client {
 func (r *rig) clientWith(cfg rpc.Config) *remote.Client {
 	r.t.Helper()
 	c, err := remote.New(remote.Config{Config: cfg, Resolve: r.resolve, Program: "/dev/null"})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	r.t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -201,16 +196,12 @@ func (r *rig) node(name string, l *launcher, addresses ...string) <-chan error {
 func (r *rig) nodeWith(name string, l *launcher, cfg rpc.Config) <-chan error {
 	r.t.Helper()
 	masters, err := rpc.New(cfg)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	n, err := tasknode.New(tasknode.Config{
 		Name: name, MapSlots: 2, ReduceSlots: 1, Dirs: []string{r.t.TempDir()}, Launcher: l, Link: masterlink.NewLink(masters),
 		Heartbeat: 100 * time.Millisecond,
 	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	var running sync.WaitGroup
@@ -241,9 +232,7 @@ func submit(t *testing.T, c *remote.Client, maps, reduces int) string {
 	t.Helper()
 	spec, splits := job(maps, reduces)
 	id, err := c.Submit(t.Context(), spec, splits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return id
 }
 
@@ -256,9 +245,7 @@ func succeeds(t *testing.T, c *remote.Client, id string) *wire.JobStatus {
 			finals++
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if status.State != wire.JobState_SUCCEEDED || finals != 1 {
 		t.Fatalf("job %s ended as %v (%s), told %d times", id, status.State, status.Cause, finals)
 	}

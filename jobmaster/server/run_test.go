@@ -8,6 +8,7 @@ import (
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -46,16 +47,12 @@ func TestStagedFiles(t *testing.T) {
 // TestExistingOutputFailsTheJob submits a job without the checks of package mr.
 func TestExistingOutputFailsTheJob(t *testing.T) {
 	r := newRig(t, 1)
-	if err := r.fs.MkdirAll(t.Context(), "/out"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.fs.MkdirAll(t.Context(), "/out"))
 	c := r.client()
 	spec, splits := job(1, 0)
 	spec.OutputDir = "mem:/out"
 	id, err := c.Submit(t.Context(), spec, splits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	status, err := c.Watch(t.Context(), id, nil)
 	if err != nil || status.State != wire.JobState_FAILED || !strings.Contains(status.Cause, "already exists") {
 		t.Errorf("status is %v, %v", status, err)
@@ -94,9 +91,7 @@ func TestKilledJob(t *testing.T) {
 	c := r.client()
 	id := submit(t, c, 1, 0)
 	<-l.started
-	if err := c.Kill(t.Context(), id, "because"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Kill(t.Context(), id, "because"))
 	status, err := c.Watch(t.Context(), id, nil)
 	if err != nil || status.State != wire.JobState_KILLED || status.Cause != "because" {
 		t.Errorf("status is %v, %v", status, err)

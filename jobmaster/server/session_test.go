@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode"
 	"github.com/hammr/hammr/tasknode/masterlink"
 )
@@ -18,14 +19,10 @@ import (
 func (r *rig) attendance(name string) tasknode.Session {
 	r.t.Helper()
 	masters, err := rpc.New(calls(r.masters[0].address))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	joined := &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: name, MapSlots: 2, Clock: time.Now().UnixMilli()}
 	s, err := masterlink.NewLink(masters).Connect(r.ctx, &wire.Report{Machine: name, Report: &wire.Report_Joined_{Joined: joined}})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	r.t.Cleanup(func() {
 		s.Close()
 		masters.Close()
@@ -40,9 +37,7 @@ func TestOrdersAndReports(t *testing.T) {
 	id := submit(t, c, 2, 0)
 	for done := 0; done < 2; {
 		orders, err := s.Receive(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, o := range orders {
 			if start := o.GetStart().GetStart(); start != nil {
 				done++
@@ -79,14 +74,10 @@ func TestSlowTasknodeBlocksNoOther(t *testing.T) {
 	spec, splits := job(2, 0)
 	spec.Config = bytes.Repeat([]byte("x"), 7<<20)
 	id, err := c.Submit(t.Context(), spec, splits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for running := int32(0); running < 2; {
 		status, err := docs.Status.From(t.Context(), c, docs.JobID{Job: id})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		running = status.MapsRunning
 	}
 	r.node("quick", &launcher{})

@@ -7,6 +7,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestMessageSizesAgree checks that what one end of a connection may send, the next one accepts.
@@ -14,9 +15,7 @@ import (
 func TestMessageSizesAgree(t *testing.T) {
 	const wrapping = 64 << 10
 	c, err := conf.FromMap(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, hop := range []struct {
 		what          string
 		sends, accept int

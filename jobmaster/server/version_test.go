@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc/protocol"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/internal/source/board"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster/server"
 	"github.com/hammr/hammr/tasknode/masterlink"
 )
@@ -60,9 +61,7 @@ func TestCallersAndMastersOfSeveralVersions(t *testing.T) {
 			address, calls := r.serve(c.master)
 			cfg := rpc.Config{Masters: []string{address}, Token: token, ClusterID: clusterID, Protocol: c.caller}
 			masters, err := rpc.New(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer masters.Close()
 			for range 2 {
 				if _, err := docs.Nodes.From(t.Context(), masters, docs.No{}); err != nil {
@@ -71,9 +70,7 @@ func TestCallersAndMastersOfSeveralVersions(t *testing.T) {
 			}
 			hello := &wire.Report{Machine: t.Name(), Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: "i"}}}
 			session, err := masterlink.NewLink(masters).Connect(t.Context(), hello)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			session.Close()
 			calls.Lock()
 			defer calls.Unlock()
@@ -90,9 +87,7 @@ func TestFirstContactOfASessionMayBeRefused(t *testing.T) {
 	r := newRig(t, 1)
 	address, _ := r.serve(protocol.Versions{Oldest: 2, Newest: 2})
 	masters, err := rpc.New(rpc.Config{Masters: []string{address}, Token: token, ClusterID: clusterID, Protocol: protocol.Versions{Oldest: 2, Newest: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer masters.Close()
 	hello := &wire.Report{Machine: "n", Report: &wire.Report_Joined_{Joined: &wire.Report_Joined{JobVersion: cluster.FormatVersion, Instance: "i"}}}
 	link := masterlink.NewLink(masters)
@@ -100,9 +95,7 @@ func TestFirstContactOfASessionMayBeRefused(t *testing.T) {
 	if err != nil {
 		session, err = link.Connect(t.Context(), hello)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	session.Close()
 }
 

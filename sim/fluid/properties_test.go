@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // workloads generates small workloads with many ties, of times as well as of service.
@@ -36,9 +38,7 @@ func workloads() *rapid.Generator[[]Job] {
 
 func sojournsIn(t *rapid.T, discipline string, jobs []Job) []float64 {
 	s, err := Sojourns(discipline, jobs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // fb2009 is a public trace of a day of a cluster.
@@ -55,9 +57,7 @@ func traceJobs(t testing.TB, name string) []Job {
 func number64(t testing.TB, s string) float64 {
 	t.Helper()
 	x, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return x
 }
 

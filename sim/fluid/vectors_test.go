@@ -3,6 +3,8 @@ package fluid
 import (
 	"math"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // job returns a job of weight 1 with an exact estimate.
@@ -16,9 +18,7 @@ func (j Job) weighted(w float64) Job  { j.Weight = w; return j }
 func sojournsOf(t testing.TB, discipline string, jobs []Job) []float64 {
 	t.Helper()
 	s, err := Sojourns(discipline, jobs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -19,9 +20,7 @@ func TestConfigDefaults(t *testing.T) {
 	t.Setenv("HADOOP_USER_NAME", "alice")
 	c := Config{Addresses: []string{"a", "b:9000", "[::1]"}}
 	c.EnsureDefaults()
-	if err := c.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Validate())
 	if got := strings.Join(c.Addresses, " "); got != "a:8020 b:9000 [::1]:8020" {
 		t.Error("addresses", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 	"github.com/hammr/hammr/storage/storagetest"
@@ -24,24 +25,24 @@ func TestEncryptedWrite(t *testing.T) {
 	c, err := minihdfs.Start(ctx, minihdfs.Config{Dir: t.TempDir(), DataNodes: 1, BlockSize: 1 << 20, Properties: map[string]string{
 		"dfs.block.access.token.enable": "true", "dfs.encrypt.data.transfer": "true",
 	}})
-	must(t, err)
-	t.Cleanup(func() { must(t, c.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, c.Close()) })
 	wantRefused(t, net.JoinHostPort(c.Host(0), "9866"))
 	fsys, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{c.RPC()}, User: "tester"})
-	must(t, err)
+	must.Do(t, err)
 	create(t, fsys, "/encrypted", storagetest.Pattern(5<<20/2+1), storage.CreateOptions{Replication: 1})
-	must(t, fsys.Close())
+	must.Do(t, fsys.Close())
 }
 
 // wantRefused checks that a DataNode closes a connection that begins with a plain request.
 func wantRefused(t *testing.T, address string) {
 	t.Helper()
 	conn, err := (&net.Dialer{Timeout: time.Minute}).DialContext(t.Context(), "tcp", address)
-	must(t, err)
+	must.Do(t, err)
 	defer conn.Close()
-	must(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	must.Do(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 	_, err = conn.Write([]byte{0, 28, 81, 0}) // version, READ_BLOCK, an empty message
-	must(t, err)
+	must.Do(t, err)
 	if answer, err := io.ReadAll(conn); err != nil || len(answer) > 0 {
 		t.Errorf("a plain request got %q (%v)", answer, err)
 	}

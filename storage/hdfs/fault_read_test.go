@@ -15,6 +15,7 @@ import (
 
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 	"github.com/hammr/hammr/storage/storagetest"
@@ -24,24 +25,24 @@ import (
 func readAround(t *testing.T, fsys storage.FS, name string, fault func()) []byte {
 	t.Helper()
 	f, err := fsys.Open(t.Context(), name)
-	must(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	info, err := fsys.Stat(t.Context(), name)
-	must(t, err)
+	must.Do(t, err)
 	quarter := make([]byte, info.Size/4)
 	_, err = io.ReadFull(f, quarter)
-	must(t, err)
+	must.Do(t, err)
 	fault()
 	rest, err := io.ReadAll(f)
-	must(t, err)
+	must.Do(t, err)
 	return append(quarter, rest...)
 }
 
 // repair restarts DataNode i and waits until the cluster is healthy.
 func repair(t *testing.T, c *minihdfs.Cluster, i int) {
 	t.Helper()
-	must(t, c.DataNode(i).Restart(t.Context()))
-	must(t, c.WaitLive(t.Context(), c.DataNodes()))
+	must.Do(t, c.DataNode(i).Restart(t.Context()))
+	must.Do(t, c.WaitLive(t.Context(), c.DataNodes()))
 }
 
 // bigFile writes a file of several blocks, with a replica on every DataNode, that does not
@@ -73,7 +74,7 @@ func TestDataNodeLostWhileReading(t *testing.T) {
 		fsys, local := open(t, time.Hour)
 		before := int64(0)
 		wantSame(t, read(fsys, func() {
-			must(t, fault())
+			must.Do(t, fault())
 			before = local.Dials.Load()
 		}), data)
 		if n := local.Dials.Load() - before; n > 1 || before+n == 0 {
@@ -86,11 +87,11 @@ func TestDataNodeLostWhileReading(t *testing.T) {
 			fault()
 			return readTwice(t, fsys, name, data)
 		}, c.DataNode(node).Stop)
-		must(t, c.DataNode(node).Continue())
+		must.Do(t, c.DataNode(node).Continue())
 	})
 	t.Run("stopped", func(t *testing.T) {
 		reads(t, around, c.DataNode(node).Stop)
-		must(t, c.DataNode(node).Continue())
+		must.Do(t, c.DataNode(node).Continue())
 	})
 	t.Run("killed", func(t *testing.T) {
 		reads(t, around, c.DataNode(node).Kill)
@@ -108,14 +109,14 @@ func TestDataNodeLostWhileReading(t *testing.T) {
 func readTwice(t *testing.T, fsys storage.FS, name string, data []byte) []byte {
 	t.Helper()
 	f, err := fsys.Open(t.Context(), name)
-	must(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	at := make([]byte, 100_000)
 	_, err = f.ReadAt(at, 20<<20)
-	must(t, err)
+	must.Do(t, err)
 	wantSame(t, at, data[20<<20:][:len(at)])
 	all, err := io.ReadAll(f)
-	must(t, err)
+	must.Do(t, err)
 	return all
 }
 
@@ -135,11 +136,11 @@ func TestCorruptReplica(t *testing.T) {
 		create(t, fsys, name, data, storage.CreateOptions{Replication: step.replicas, BlockSize: 4 << 20})
 		damage(t, c.DataDir(0), data, step.byteAt)
 		f, err := fsys.Open(t.Context(), name)
-		must(t, err)
+		must.Do(t, err)
 		defer f.Close()
 		got, err := io.ReadAll(f)
 		if step.replicas > 1 {
-			must(t, err)
+			must.Do(t, err)
 			wantSame(t, got, data)
 			continue
 		}
@@ -169,7 +170,7 @@ func damage(t *testing.T, dir string, data []byte, at int) {
 		content[at] ^= 1
 		return os.WriteFile(path, content, 0o644)
 	})
-	must(t, err)
+	must.Do(t, err)
 	if !found {
 		t.Fatalf("no block with the %d bytes under %s", len(data), dir)
 	}
@@ -188,7 +189,7 @@ func blockNames(t *testing.T, c *minihdfs.Cluster) map[string]bool {
 	t.Helper()
 	names := make(map[string]bool)
 	for i := range c.DataNodes() {
-		must(t, filepath.WalkDir(c.DataDir(i), func(_ string, e fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(c.DataDir(i), func(_ string, e fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil // it was deleted or moved meanwhile
 			}
@@ -210,12 +211,12 @@ func TestFileReplacedWhileReading(t *testing.T) {
 	removed := blockNames(t, c)
 	maps.DeleteFunc(removed, func(block string, _ bool) bool { return others[block] })
 	f, err := fsys.Open(t.Context(), name)
-	must(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	_, err = io.ReadFull(f, make([]byte, 1000))
-	must(t, err)
-	must(t, fsys.Remove(t.Context(), name, false))
-	must(t, syncutil.Poll(t.Context(), 50*time.Millisecond, func(context.Context) (bool, error) {
+	must.Do(t, err)
+	must.Do(t, fsys.Remove(t.Context(), name, false))
+	must.Do(t, syncutil.Poll(t.Context(), 50*time.Millisecond, func(context.Context) (bool, error) {
 		left := blockNames(t, c)
 		maps.DeleteFunc(left, func(block string, _ bool) bool { return !removed[block] })
 		return len(left) == 0, nil

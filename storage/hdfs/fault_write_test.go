@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
@@ -20,15 +21,15 @@ func writeAround(t *testing.T, fsys storage.FS, name string, data []byte, opts s
 	half := len(data) / 2
 	for range 10 {
 		w, err := fsys.Create(t.Context(), name, opts)
-		must(t, err)
+		must.Do(t, err)
 		writePieces(t, w, data[:half])
 		if copied(t, fsys, name, opts.Replication) {
 			fault()
 			writePieces(t, w, data[half:])
-			must(t, w.Close())
+			must.Do(t, w.Close())
 			return
 		}
-		must(t, w.Abort())
+		must.Do(t, w.Abort())
 	}
 	t.Fatalf("the NameNode never gave out %d DataNodes for every block of %s", opts.Replication, name)
 }
@@ -50,7 +51,7 @@ func copied(t *testing.T, fsys storage.FS, name string, copies int) bool {
 	defer tick.Stop()
 	for range 100 {
 		blocks, err := fsys.Blocks(t.Context(), name, 0, 1<<40)
-		must(t, err)
+		must.Do(t, err)
 		if len(blocks) > 0 && !slices.ContainsFunc(blocks, func(b storage.Block) bool { return len(b.Hosts) < copies }) {
 			return true
 		}
@@ -68,7 +69,7 @@ func TestDataNodeLostWhileWriting(t *testing.T) {
 	lose := func(t *testing.T, node int, fault func(*minihdfs.DataNode) error) *minihdfs.DataNode {
 		c, fsys := connect(t, localTo(0)) // DataNode 0 is the first of the pipeline, and that of the other rack the second
 		name := newDir(t, fsys) + "/f"
-		writeAround(t, fsys, name, data, twoCopies, func() { must(t, fault(c.DataNode(node))) })
+		writeAround(t, fsys, name, data, twoCopies, func() { must.Do(t, fault(c.DataNode(node))) })
 		if lost := fsys.Suspects(); !slices.Contains(lost, c.Host(node)) {
 			t.Errorf("new blocks leave out %v, not %s", lost, c.Host(node))
 		}
@@ -76,23 +77,23 @@ func TestDataNodeLostWhileWriting(t *testing.T) {
 		onlyFile(t, fsys, name)
 		return c.DataNode(node)
 	}
-	live := func(t *testing.T) { must(t, minihdfs.ForTest(t).WaitLive(t.Context(), 3)) }
+	live := func(t *testing.T) { must.Do(t, minihdfs.ForTest(t).WaitLive(t.Context(), 3)) }
 	t.Run("first stopped", func(t *testing.T) {
-		must(t, lose(t, 0, (*minihdfs.DataNode).Stop).Continue())
+		must.Do(t, lose(t, 0, (*minihdfs.DataNode).Stop).Continue())
 		live(t)
 	})
 	t.Run("later stopped", func(t *testing.T) {
-		must(t, lose(t, 2, (*minihdfs.DataNode).Stop).Continue())
+		must.Do(t, lose(t, 2, (*minihdfs.DataNode).Stop).Continue())
 		live(t)
 	})
 	t.Run("first killed", func(t *testing.T) {
-		must(t, lose(t, 0, (*minihdfs.DataNode).Kill).Restart(t.Context()))
+		must.Do(t, lose(t, 0, (*minihdfs.DataNode).Kill).Restart(t.Context()))
 		live(t)
 	})
 	t.Run("later killed", func(t *testing.T) {
 		// Gate: TestDataNodeLostWhileWriting, storage/hdfs/pipeline.TestFaults
 		testlevel.Nightly(t)
-		must(t, lose(t, 2, (*minihdfs.DataNode).Kill).Restart(t.Context()))
+		must.Do(t, lose(t, 2, (*minihdfs.DataNode).Kill).Restart(t.Context()))
 		live(t)
 	})
 }
@@ -104,19 +105,19 @@ func TestWriteGivesUp(t *testing.T) {
 	})
 	name := newDir(t, fsys) + "/f"
 	for i := range c.DataNodes() {
-		must(t, c.DataNode(i).Stop())
+		must.Do(t, c.DataNode(i).Stop())
 	}
 	w, err := fsys.Create(t.Context(), name, twoCopies)
-	must(t, err)
+	must.Do(t, err)
 	w.Write(storagetest.Pattern(1 << 20))
 	err = w.Close()
 	wantWords(t, err, name, "DataNodes")
-	must(t, w.Abort())
+	must.Do(t, w.Abort())
 	if storagetest.Exists(t, fsys, name) {
 		t.Error("the file is still there")
 	}
 	for i := range c.DataNodes() {
-		must(t, c.DataNode(i).Continue())
+		must.Do(t, c.DataNode(i).Continue())
 	}
-	must(t, c.WaitLive(t.Context(), 3))
+	must.Do(t, c.WaitLive(t.Context(), 3))
 }

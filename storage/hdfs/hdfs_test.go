@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 	"github.com/hammr/hammr/storage/storagetest"
@@ -66,10 +67,8 @@ func connect(t testing.TB, change func(*minihdfs.Cluster, *hdfs.Config)) (*minih
 		change(c, &cfg)
 	}
 	fsys, err := hdfs.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { must(t, fsys.Close()) })
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, fsys.Close()) })
 	return c, fsys
 }
 
@@ -84,27 +83,20 @@ var directories atomic.Int32
 func newDir(t testing.TB, fsys storage.FS) string {
 	t.Helper()
 	dir := fmt.Sprintf("/test/%d", directories.Add(1))
-	must(t, fsys.MkdirAll(t.Context(), dir))
-	t.Cleanup(func() { must(t, fsys.Remove(context.Background(), dir, true)) })
+	must.Do(t, fsys.MkdirAll(t.Context(), dir))
+	t.Cleanup(func() { must.Do(t, fsys.Remove(context.Background(), dir, true)) })
 	return dir
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // create writes data to a new file.
 func create(t testing.TB, fsys storage.FS, name string, data []byte, opts storage.CreateOptions) {
 	t.Helper()
 	w, err := fsys.Create(t.Context(), name, opts)
-	must(t, err)
+	must.Do(t, err)
 	if _, err := w.Write(data); err != nil {
 		t.Fatal(err)
 	}
-	must(t, w.Close())
+	must.Do(t, w.Close())
 }
 
 func wantData(t testing.TB, fsys storage.FS, name string, want []byte) {
@@ -129,7 +121,7 @@ func wantSame(t testing.TB, got, want []byte) {
 func onlyFile(t testing.TB, fsys storage.FS, name string) {
 	t.Helper()
 	list, err := fsys.List(t.Context(), path.Dir(name))
-	must(t, err)
+	must.Do(t, err)
 	if len(list) != 1 || list[0].Path != name {
 		t.Errorf("directory holds %v, want only %s", list, name)
 	}
@@ -154,14 +146,14 @@ func TestSequentialAfterSeek(t *testing.T) {
 	data := storagetest.Pattern(9<<20 + 77)
 	create(t, fsys, name, data, storage.CreateOptions{BlockSize: 1 << 20, Replication: 1})
 	f, err := fsys.Open(t.Context(), name)
-	must(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	for _, at := range []int64{0, 5 << 20, 5<<20 + 3, 1<<20 - 1, int64(len(data)) - 5} {
 		_, err := f.Seek(at, io.SeekStart)
-		must(t, err)
+		must.Do(t, err)
 		got := make([]byte, min(2<<20, int64(len(data))-at))
 		_, err = io.ReadFull(f, got)
-		must(t, err)
+		must.Do(t, err)
 		wantSame(t, got, data[at:at+int64(len(got))])
 	}
 }
@@ -175,22 +167,22 @@ func TestCloseWhileStreamsEnd(t *testing.T) {
 	create(t, fsys, name, storagetest.Pattern(3<<20), storage.CreateOptions{Replication: 1})
 	for range 20 {
 		short, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{c.RPC()}, User: "tester"})
-		must(t, err)
+		must.Do(t, err)
 		var f storage.File
 		for i := range 4 {
 			f, err = short.Open(t.Context(), name)
-			must(t, err)
+			must.Do(t, err)
 			_, err = io.ReadFull(f, make([]byte, 1))
-			must(t, err)
+			must.Do(t, err)
 			if i < 3 {
-				must(t, f.Close())
+				must.Do(t, f.Close())
 			}
 		}
-		must(t, short.Close())
+		must.Do(t, short.Close())
 		rest, err := io.ReadAll(f)
 		if err == nil && len(rest) != 3<<20-1 {
 			t.Errorf("%d bytes after the file system was closed, and no error", len(rest))
 		}
-		must(t, f.Close())
+		must.Do(t, f.Close())
 	}
 }

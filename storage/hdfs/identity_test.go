@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -48,9 +49,7 @@ func identify(t *testing.T, addresses []string, name string) storage.Identity {
 	cfg := Config{Addresses: addresses}
 	cfg.EnsureDefaults()
 	id, err := storage.Identify(t.Context(), &FS{cfg: cfg}, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return id
 }
 
@@ -58,9 +57,7 @@ func identify(t *testing.T, addresses []string, name string) storage.Identity {
 func ownAddress(t *testing.T) string {
 	t.Helper()
 	own, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, a := range own {
 		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() {
 			return n.IP.String()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage/hdfs"
 	"github.com/hammr/hammr/storage/hdfs/namenodetest"
 )
@@ -21,7 +22,7 @@ import (
 func TestIdleConnectionsAreClosed(t *testing.T) {
 	n := namenodetest.Start(t)
 	f, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{fmt.Sprint("127.0.0.1:", n.Port)}, User: "u", IdleTimeout: 300 * time.Millisecond})
-	must(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	for range 2 {
 		began := n.Seen()
@@ -34,7 +35,7 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 			t.Error("the calls made no connection")
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		must(t, n.AwaitNone(ctx))
+		must.Do(t, n.AwaitNone(ctx))
 		cancel()
 	}
 }
@@ -43,7 +44,7 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 func TestConnectionsInUseAreKept(t *testing.T) {
 	n := namenodetest.Start(t)
 	f, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{fmt.Sprint("127.0.0.1:", n.Port)}, User: "u", IdleTimeout: time.Minute, Connections: 1})
-	must(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	for range 20 {
 		_, _ = f.Stat(t.Context(), "/x") // refused
@@ -61,7 +62,7 @@ func TestCallsWhileConnectionsExpire(t *testing.T) {
 	var warnings atomic.Int64
 	logger := slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) { warnings.Add(1); return len(p), nil }), nil))
 	f, err := hdfs.New(t.Context(), hdfs.Config{Addresses: []string{fmt.Sprint("127.0.0.1:", n.Port)}, User: "u", IdleTimeout: idle, Logger: logger})
-	must(t, err)
+	must.Do(t, err)
 	var all sync.WaitGroup
 	for i := range uint64(4) {
 		all.Go(func() {
@@ -75,8 +76,8 @@ func TestCallsWhileConnectionsExpire(t *testing.T) {
 		})
 	}
 	all.Wait()
-	must(t, f.Close())
-	must(t, n.AwaitNone(t.Context()))
+	must.Do(t, f.Close())
+	must.Do(t, n.AwaitNone(t.Context()))
 	if warnings.Load() > 0 || n.Seen() < 10 {
 		t.Errorf("%d calls were tried again; %d connections were made", warnings.Load(), n.Seen())
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 )
@@ -35,7 +36,7 @@ func TestNameNodeStopped(t *testing.T) {
 	c, fsys := connect(t, nil)
 	_, hasty := connect(t, nil)
 	dir := newDir(t, fsys)
-	must(t, c.NameNode().Stop())
+	must.Do(t, c.NameNode().Stop())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if _, err := hasty.Stat(ctx, dir); !errors.Is(err, context.DeadlineExceeded) {
@@ -46,9 +47,9 @@ func TestNameNodeStopped(t *testing.T) {
 		_, err := fsys.Stat(t.Context(), dir)
 		done <- err
 	}()
-	must(t, c.NameNode().Continue())
-	must(t, <-done)
-	must(t, c.WaitLive(t.Context(), 3))
+	must.Do(t, c.NameNode().Continue())
+	must.Do(t, <-done)
+	must.Do(t, c.WaitLive(t.Context(), 3))
 }
 
 // TestNameNodeRestarted restarts the NameNode while a client is idle, while a file is being read, while one is
@@ -59,37 +60,37 @@ func TestNameNodeRestarted(t *testing.T) {
 	dir := newDir(t, fsys)
 	half, end := data[:15<<20+100], data[:5<<20]
 	middle, err := fsys.Create(t.Context(), dir+"/middle", twoCopies)
-	must(t, err)
+	must.Do(t, err)
 	writePieces(t, middle, half)
 	ending, err := fsys.Create(t.Context(), dir+"/end", twoCopies)
-	must(t, err)
+	must.Do(t, err)
 	writePieces(t, ending, end)
-	wantSame(t, readAround(t, fsys, name, func() { must(t, c.NameNode().Kill()) }), data)
+	wantSame(t, readAround(t, fsys, name, func() { must.Do(t, c.NameNode().Kill()) }), data)
 
 	later := newDirLater(t, fsys)
 	done := make(chan error, 2)
 	go func() { done <- everyCall(t, fsys, later) }()
 	go func() { done <- ending.Close() }()
-	must(t, c.NameNode().Restart(t.Context()))
-	must(t, <-done)
-	must(t, <-done)
+	must.Do(t, c.NameNode().Restart(t.Context()))
+	must.Do(t, <-done)
+	must.Do(t, <-done)
 	writePieces(t, middle, data[len(half):])
-	must(t, middle.Close())
+	must.Do(t, middle.Close())
 	wantData(t, fsys, name, data)
 	wantData(t, fsys, dir+"/middle", data)
 	wantData(t, fsys, dir+"/end", end)
 	list, err := fsys.List(t.Context(), dir)
-	must(t, err)
+	must.Do(t, err)
 	if len(list) != 2 {
 		t.Errorf("left behind: %v", list)
 	}
-	must(t, c.WaitLive(t.Context(), 3))
+	must.Do(t, c.WaitLive(t.Context(), 3))
 }
 
 // newDirLater returns the name of a directory that a later call creates.
 func newDirLater(t *testing.T, fsys storage.FS) string {
 	const dir = "/test/later"
-	t.Cleanup(func() { must(t, fsys.Remove(context.Background(), dir, true)) })
+	t.Cleanup(func() { must.Do(t, fsys.Remove(context.Background(), dir, true)) })
 	return dir
 }
 
@@ -117,9 +118,9 @@ func everyCall(t *testing.T, fsys storage.FS, dir string) error {
 
 func TestNothingThere(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	address := l.Addr().String()
-	must(t, l.Close())
+	must.Do(t, l.Close())
 	_, err = hdfs.New(t.Context(), hdfs.Config{Addresses: []string{address}, User: "u", ConnectTimeout: time.Second})
 	wantWords(t, err, "hdfs://"+address, "is HDFS running", "refused")
 }
@@ -135,12 +136,12 @@ func TestWrongPort(t *testing.T) {
 func TestSafeMode(t *testing.T) {
 	_, fsys := connect(t, nil)
 	dir := newDir(t, fsys)
-	must(t, fsys.Admin(t.Context(), "setSafeMode", "action: SAFEMODE_ENTER"))
+	must.Do(t, fsys.Admin(t.Context(), "setSafeMode", "action: SAFEMODE_ENTER"))
 	_, hasty := connect(t, func(_ *minihdfs.Cluster, cfg *hdfs.Config) { cfg.RetryTimeout = 300 * time.Millisecond })
 	_, err := hasty.Create(t.Context(), dir+"/f", storage.CreateOptions{})
 	wantWords(t, err, dir+"/f", "safe mode", "dfsadmin")
 	done := make(chan error, 1)
 	go func() { done <- fsys.MkdirAll(t.Context(), dir+"/waits") }()
-	must(t, fsys.Admin(t.Context(), "setSafeMode", "action: SAFEMODE_LEAVE"))
-	must(t, <-done)
+	must.Do(t, fsys.Admin(t.Context(), "setSafeMode", "action: SAFEMODE_LEAVE"))
+	must.Do(t, <-done)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/hdfs"
 	"github.com/hammr/hammr/storage/storagetest"
@@ -27,7 +28,7 @@ func TestBlocksHaveHosts(t *testing.T) {
 		data := storagetest.Pattern(10<<20 + 9)
 		create(t, fsys, name, data, storage.CreateOptions{Replication: 1, BlockSize: 4 << 20})
 		blocks, err := fsys.Blocks(t.Context(), name, 0, int64(len(data)))
-		must(t, err)
+		must.Do(t, err)
 		if len(blocks) != 3 || blocks[2].Length != 2<<20+9 {
 			t.Fatalf("blocks %v", blocks)
 		}
@@ -81,11 +82,11 @@ func TestConcatPieces(t *testing.T) {
 			create(t, fsys, sources[i], piece, opts)
 			want = append(want, piece...)
 		}
-		must(t, fsys.Concat(t.Context(), dir+"/whole", sources))
+		must.Do(t, fsys.Concat(t.Context(), dir+"/whole", sources))
 		wantData(t, fsys, dir+"/whole", want)
 		onlyFile(t, fsys, dir+"/whole")
 		blocks, err := fsys.Blocks(t.Context(), dir+"/whole", 0, int64(len(want)))
-		must(t, err)
+		must.Do(t, err)
 		if end := blocks[len(blocks)-1]; end.Offset+end.Length != int64(len(want)) || len(end.Hosts) != 1 {
 			t.Errorf("last block %+v of %d bytes", end, len(want))
 		}
@@ -120,7 +121,7 @@ func TestManySources(t *testing.T) {
 		create(t, fsys, sources[i], []byte{byte(i)}, storage.CreateOptions{BlockSize: 1024, Replication: 1})
 		want = append(want, byte(i))
 	}
-	must(t, fsys.Concat(t.Context(), dir+"/whole", sources))
+	must.Do(t, fsys.Concat(t.Context(), dir+"/whole", sources))
 	wantData(t, fsys, dir+"/whole", want)
 	onlyFile(t, fsys, dir+"/whole")
 }
@@ -130,7 +131,7 @@ func TestErasureCodedIsRefused(t *testing.T) {
 	dir := newDir(t, fsys)
 	admin := func(method, fields string) {
 		t.Helper()
-		must(t, fsys.Admin(t.Context(), method, fields))
+		must.Do(t, fsys.Admin(t.Context(), method, fields))
 	}
 	admin("enableErasureCodingPolicy", `ecPolicyName: "XOR-2-1-1024k"`)
 	admin("setErasureCodingPolicy", fmt.Sprintf(`src: %q ecPolicyName: "XOR-2-1-1024k"`, dir))
@@ -149,7 +150,7 @@ func TestErasureCodedIsRefused(t *testing.T) {
 func TestQuota(t *testing.T) {
 	_, fsys := connect(t, nil)
 	dir := newDir(t, fsys)
-	must(t, fsys.Admin(t.Context(), "setQuota", fmt.Sprintf("path: %q namespaceQuota: 1 storagespaceQuota: %d", dir, int64(math.MaxInt64))))
+	must.Do(t, fsys.Admin(t.Context(), "setQuota", fmt.Sprintf("path: %q namespaceQuota: 1 storagespaceQuota: %d", dir, int64(math.MaxInt64))))
 	_, err := fsys.Create(t.Context(), dir+"/f", storage.CreateOptions{})
 	wantWords(t, err, dir+"/f", "quota is used up", "-setQuota")
 }

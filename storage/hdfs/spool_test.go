@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestSpool compares two spools with shared memory with a bytes.Buffer each.
@@ -28,17 +30,13 @@ func TestSpool(t *testing.T) {
 			p := rapid.SliceOfN(rapid.Byte(), 0, 30).Draw(t, "bytes")
 			twin.Write(p)
 			if rapid.Bool().Draw(t, "whole") {
-				if err := s.keep(slices.Clone(p)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.keep(slices.Clone(p)))
 			} else if err := s.add(p); err != nil {
 				t.Fatal(err)
 			}
 			clear(p)
 			var got bytes.Buffer
-			if err := s.copyTo(&got); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.copyTo(&got))
 			if s.size() != int64(twin.Len()) || !bytes.Equal(got.Bytes(), twin.Bytes()) {
 				t.Fatalf("spool holds %q, want %q", got.Bytes(), twin.Bytes())
 			}

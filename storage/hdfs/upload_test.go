@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage/hdfs/pipeline"
 )
 
@@ -60,9 +61,7 @@ func TestUploadWithoutProgressEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := new(failingWriter)
 		u := newUpload(t, w)
-		if err := u.write(make([]byte, 1000)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, u.write(make([]byte, 1000)))
 		w.failures = 1 << 30
 		began := time.Now()
 		if err := u.write(make([]byte, 1000)); err == nil {

@@ -11,25 +11,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/cli"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // manual returns the manual pages by their file names.
 func manual(t *testing.T) map[string]string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "man")
-	if err := writeManual(cli.Commands(), dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeManual(cli.Commands(), dir))
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	pages := make(map[string]string)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		pages[filepath.Base(file)] = string(text)
 	}
 	return pages
@@ -65,9 +60,7 @@ func TestManual(t *testing.T) {
 		t.Errorf("pages %q\nwant %q", got, want)
 	}
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if strings.Contains(pages["hammr-tasknode.1"], "="+host) {
 		t.Errorf("the page contains the name of this machine, %s", host)
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -55,9 +56,7 @@ func TestMrbench(t *testing.T) {
 func TestEveryLineIsCopied(t *testing.T) {
 	o := options{lines: 1000, order: descending, maps: 1}
 	var in strings.Builder
-	if err := o.writeLines(&in); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.writeLines(&in))
 	for _, maps := range []int{1, 3, 64} {
 		got := mrtest.RunCase(t, Job, mrtest.Case{Inputs: []string{in.String()}, Set: map[string]string{mapsProperty: fmt.Sprint(maps)}})
 		for i, r := range got.Records() {
@@ -89,9 +88,7 @@ func TestLines(t *testing.T) {
 	}
 	var b strings.Builder
 	o := options{lines: 50, maps: 1, order: random}
-	if err := o.writeLines(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.writeLines(&b))
 	lines := slices.Sorted(strings.Lines(b.String()))
 	if n := len(slices.Compact(lines)); n != 50 {
 		t.Errorf("%d different lines at random, want 50", n)
@@ -122,9 +119,7 @@ func TestReport(t *testing.T) {
 	o := options{runs: 3, maps: 5, reduces: 2, lines: 7, verbose: true}
 	var b strings.Builder
 	times := []time.Duration{100 * time.Millisecond, 201 * time.Millisecond, 50_900 * time.Microsecond}
-	if err := o.report(&b, times); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.report(&b, times))
 	extest.Equal(t, b.String(), `Total MapReduce jobs executed: 3
 Total lines of data per job: 7
 Maps per job: 5

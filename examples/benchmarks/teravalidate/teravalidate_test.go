@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/examples/benchmarks/teragen"
 	"github.com/hammr/hammr/examples/benchmarks/terasort"
 	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr/mrtest"
 )
 
@@ -28,9 +29,7 @@ func directory(t testing.TB, contents ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for i, content := range contents {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-r-%05d", i)), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("part-r-%05d", i)), []byte(content), 0o644))
 	}
 	return dir
 }
@@ -120,13 +119,9 @@ func TestPause(t *testing.T) {
 	s.now.Sum, s.now.File, s.now.Start = checksum{1, 2}, "f", 3
 	s.now.First, s.now.Last = []byte("a\x00"), []byte("\xff")
 	state, err := s.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var next scan
-	if err := next.Load(state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, next.Load(state))
 	again, err := next.Save()
 	if err != nil || string(again) != string(state) {
 		t.Errorf("state %s came back as %s, %v", state, again, err)

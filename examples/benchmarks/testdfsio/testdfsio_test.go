@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/examples/internal/extest"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/mr"
 	"github.com/hammr/hammr/mr/mrtest"
 )
@@ -93,9 +94,7 @@ func TestWriteReadClean(t *testing.T) {
 
 func (s *stage) left(pattern string) []string {
 	found, err := filepath.Glob(s.base + pattern)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	return found
 }
 
@@ -103,9 +102,7 @@ func (s *stage) left(pattern string) []string {
 func (s *stage) checkLog(tests ...string) {
 	s.Helper()
 	content, err := os.ReadFile(s.log)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	const number = `\d+(\.\d\d?)?\n`
 	var want strings.Builder
 	for _, test := range tests {
@@ -141,9 +138,7 @@ func TestOneMapAFile(t *testing.T) {
 func TestCleanLeavesOthersAlone(t *testing.T) {
 	s := newStage(t)
 	s.run("-write", "-size", "1B")
-	if err := os.WriteFile(s.base+"/thesis", nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(s.base+"/thesis", nil, 0o644))
 	s.run("-clean")
 	if left := s.left("/*"); len(left) != 1 || filepath.Base(left[0]) != "thesis" {
 		t.Errorf("left: %q", left)
@@ -177,9 +172,7 @@ func TestLines(t *testing.T) {
 	all := make(sums)
 	for _, took := range []time.Duration{2 * time.Second, time.Second} {
 		for name, value := range sumsOf(10*megabyte, took) {
-			if err := all.parse(fmt.Sprintf("%s\t%v\n", name, value)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, all.parse(fmt.Sprintf("%s\t%v\n", name, value)))
 		}
 	}
 	now := time.Date(2026, time.March, 4, 5, 6, 7, 0, time.UTC)

@@ -3,13 +3,13 @@ package console
 import (
 	"os"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestPipeIsNoTerminal(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	defer w.Close()
 	if IsTerminal(w) {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestAbandonedDirectories makes directories that engines use, have left, or never made, and
@@ -12,14 +14,10 @@ import (
 func TestAbandonedDirectories(t *testing.T) {
 	parent := t.TempDir()
 	used, lock, err := makeDir(parent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer lock.Close()
 	left, killed, err := makeDir(parent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := errors.Join(os.WriteFile(filepath.Join(left, "segment"), nil, 0o600), killed.Close()); err != nil { // the kernel closes the files of a process
 		t.Fatal(err)
 	}
@@ -27,25 +25,17 @@ func TestAbandonedDirectories(t *testing.T) {
 	unlocked := filepath.Join(parent, "other")
 	begun := filepath.Join(parent, dirPrefix+"begun")
 	for _, dir := range []string{foreign, unlocked, begun} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir, 0o700))
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(unlocked, lockFile), nil, 0o600), os.WriteFile(filepath.Join(begun, lockFile+".new"), nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(filepath.Join(unlocked, lockFile), nil, 0o600), os.WriteFile(filepath.Join(begun, lockFile+".new"), nil, 0o600)))
 	kept := []string{used, foreign, unlocked, begun}
 	if os.Geteuid() == 0 {
 		strangers := filepath.Join(parent, dirPrefix+"strangers")
-		if err := errors.Join(os.Mkdir(strangers, 0o700), os.WriteFile(filepath.Join(strangers, lockFile), nil, 0o600), os.Lchown(strangers, 54321, 54321)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Mkdir(strangers, 0o700), os.WriteFile(filepath.Join(strangers, lockFile), nil, 0o600), os.Lchown(strangers, 54321, 54321)))
 		kept = append(kept, strangers)
 	}
 	_, next, err := makeDir(parent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer next.Close()
 	for _, dir := range kept {
 		if _, err := os.Stat(dir); err != nil {
@@ -61,15 +51,11 @@ func TestAbandonedDirectories(t *testing.T) {
 func TestRelativeDirectories(t *testing.T) {
 	t.Chdir(t.TempDir())
 	working, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Setenv("TMPDIR", "temporary")
 	for given, parent := range map[string]string{"local/files": "local/files", "": "temporary"} {
 		dir, lock, err := makeDir(given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer lock.Close()
 		if filepath.Dir(dir) != filepath.Join(working, parent) {
 			t.Errorf("local directory %q: %s", given, dir)

@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"go.uber.org/goleak"
 )
 
@@ -209,17 +210,11 @@ func TestKillWhileRunning(t *testing.T) {
 	c := r.engine.Client()
 	s, splits := spec(3, 1)
 	id, err := c.Submit(t.Context(), s, splits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	<-running
-	if err := c.Kill(t.Context(), id, "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Kill(t.Context(), id, "enough"))
 	status, err := c.Watch(t.Context(), id, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	wantState(t, status, wire.JobState_KILLED)
 	if status.Cause != "enough" || len(status.Failures) != 0 {
 		t.Errorf("cause %q, failures %v", status.Cause, status.Failures)
@@ -236,9 +231,7 @@ func TestKillWhileRunning(t *testing.T) {
 // the output directory, so it finds one that another program has made meanwhile.
 func TestExistingOutputFailsTheJob(t *testing.T) {
 	r := newRig(t, 1)
-	if err := r.fs.MkdirAll(t.Context(), "/out"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.fs.MkdirAll(t.Context(), "/out"))
 	s, splits := spec(1, 0)
 	status := r.run(s, splits)
 	if status.State != wire.JobState_FAILED || !strings.Contains(status.Cause, "Output directory mem:///out already exists") {
@@ -296,9 +289,7 @@ func TestWatchSeesTheStatesInOrder(t *testing.T) {
 	c := r.engine.Client()
 	s, splits := spec(1, 1)
 	id, err := c.Submit(t.Context(), s, splits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var last wire.JobState
 	calls := 0
 	final, err := c.Watch(t.Context(), id, func(s *wire.JobStatus) {
@@ -333,9 +324,7 @@ func TestEndOfContextKillsTheJobs(t *testing.T) {
 		t.Error("a job is taken after the end")
 	}
 	dir := other.engine.dir
-	if err := other.engine.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.engine.Close())
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("temporary directory after Close: %v", err)
 	}

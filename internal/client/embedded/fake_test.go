@@ -11,6 +11,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 )
@@ -52,9 +53,7 @@ func (r *rig) start(ctx context.Context, slots int) {
 			return r.fs, strings.TrimPrefix(name, "mem://"), nil
 		},
 	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 }
 
 // spec returns a job with this many maps, each of which reads 100 bytes.
@@ -80,13 +79,9 @@ func (r *rig) run(s *wire.JobSpec, splits []*taskproc.Split) *wire.JobStatus {
 	r.t.Helper()
 	c := r.engine.Client()
 	id, err := c.Submit(r.t.Context(), s, splits)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	status, err := c.Watch(r.t.Context(), id, nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	return status
 }
 
@@ -234,14 +229,10 @@ func (r *rig) files(dir string) string {
 			line += "/"
 		} else {
 			f, err := r.fs.Open(context.Background(), info.Path)
-			if err != nil {
-				r.t.Fatal(err)
-			}
+			must.Do(r.t, err)
 			data, err := io.ReadAll(f)
 			f.Close()
-			if err != nil {
-				r.t.Fatal(err)
-			}
+			must.Do(r.t, err)
 			line += ": " + strings.TrimSuffix(string(data), "\n")
 		}
 		out = append(out, line)

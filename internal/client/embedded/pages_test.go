@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 )
 
@@ -26,9 +27,7 @@ func TestPagesOfARunningJob(t *testing.T) {
 	})
 	defer pages.Store(nil)
 	url, err := r.engine.ServePages("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	viewed := make(chan struct{})
 	r.behave = func(ctx context.Context, f *fakeTask) *taskproc.FromTask {
 		select {
@@ -39,16 +38,12 @@ func TestPagesOfARunningJob(t *testing.T) {
 	}
 	job, splits := spec(1, 1)
 	id, err := r.engine.Client().Submit(t.Context(), job, splits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	page := func(path, want string) (seen bool) {
 		t.Helper()
 		answer, err := client.Get(url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode != http.StatusOK {
@@ -57,17 +52,13 @@ func TestPagesOfARunningJob(t *testing.T) {
 		return strings.Contains(string(text), want)
 	}
 	err = syncutil.Poll(t.Context(), 100*time.Millisecond, func(context.Context) (bool, error) { return page("/jobs/"+id+"/tasks", "RUNNING"), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, path := range []string{"/", "/jobs", "/jobs/" + id, "/nodes", "/pools", "/scheduler", "/masters"} {
 		page(path, "")
 	}
 	close(viewed)
 	status, err := r.engine.Client().Watch(t.Context(), id, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	wantState(t, status, wire.JobState_SUCCEEDED)
 	if err := r.engine.Close(); err != nil {
 		t.Error(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestAttemptWithoutProgressTimesOut(t *testing.T) {
@@ -79,9 +80,7 @@ func TestProgressIsReported(t *testing.T) {
 		}
 		s, splits := spec(1, 0)
 		id, err := r.engine.Client().Submit(t.Context(), s, splits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		half := 0
 		if _, err := r.engine.Client().Watch(t.Context(), id, func(s *wire.JobStatus) {
 			if s.MapProgress == 0.5 {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 )
@@ -17,14 +18,10 @@ import (
 func content(t *testing.T, fsys storage.FS, name string) string {
 	t.Helper()
 	f, err := fsys.Open(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	data, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(data)
 }
 
@@ -59,9 +56,7 @@ func TestPlaceReplacesATruncatedFile(t *testing.T) {
 	a := stagingArea{mem.New(mem.Options{}), "/staging"}
 	const file = "/staging/artifacts/abc"
 	for _, text := range []string{"half", "the whole", "the whole"} {
-		if err := a.place(t.Context(), file, int64(len(text)), strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.place(t.Context(), file, int64(len(text)), strings.NewReader(text)))
 		only(t, a.fsys, file)
 		if got := content(t, a.fsys, file); got != text {
 			t.Errorf("placed %q", got)
@@ -91,23 +86,17 @@ func TestPlaceLeavesNoPartialFile(t *testing.T) {
 // client stages it again for its next job.
 func TestProgramIsStagedAgain(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(name, []byte("the program"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte("the program"), 0o700))
 	a := stagingArea{mem.New(mem.Options{}), "/staging"}
 	c := &Client{cfg: Config{Program: name}}
 	for range 2 {
 		p, err := c.stageProgram(t.Context(), a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		file := strings.TrimPrefix(p.name, "mem:")
 		file = file[strings.Index(file, "/staging"):]
 		if got := content(t, a.fsys, file); got != "the program" {
 			t.Errorf("staged %q", got)
 		}
-		if err := a.fsys.Remove(t.Context(), file, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.fsys.Remove(t.Context(), file, false))
 	}
 }

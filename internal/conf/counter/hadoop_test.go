@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestEachCounterHasItsHadoopName(t *testing.T) {
@@ -44,9 +46,7 @@ func TestNamesAreThoseOfHadoopsJar(t *testing.T) {
 		t.Skip("no hadoop-mapreduce-client-core; go run ./internal/ops/minihdfs/cmd/jars fetches it")
 	}
 	jar, err := zip.OpenReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer jar.Close()
 	found := 0
 	for _, f := range jar.File {
@@ -56,9 +56,7 @@ func TestNamesAreThoseOfHadoopsJar(t *testing.T) {
 			continue
 		}
 		text, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		shown := make(map[string]string) // by constant
 		for lines := bufio.NewScanner(text); lines.Scan(); {
 			constant, name, _ := strings.Cut(strings.TrimLeft(lines.Text(), " "), "=")

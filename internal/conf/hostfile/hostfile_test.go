@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const goodDaemons = `# a cluster
@@ -49,9 +51,7 @@ jobmaster slots=1
 *       masters=1 tasknode.rack=/r0 dir=/data/{host}
 * staging=hdfs://nn:8020/staging
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if len(f.Machines) != 3 || f.Daemons != nil {
 		t.Fatalf("%+v", f)
 	}

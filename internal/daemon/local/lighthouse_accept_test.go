@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestPagesForLighthouse serves the pages of a simulated job of TASKS maps until its standard input
@@ -19,9 +21,7 @@ func TestPagesForLighthouse(t *testing.T) {
 	}
 	source, now, _ := simulate(t, 200, tasks, 0)
 	root, stop, err := Serve(source, "simulation", "127.0.0.1:0", now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer stop()
 	fmt.Println(root)
 	_, _ = io.Copy(io.Discard, os.Stdin) // an error ends it too

@@ -17,6 +17,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/logs/profile"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
@@ -32,9 +33,7 @@ var errStopped = errors.New("stopped")
 func simulate(tb testing.TB, machines, maps int, until int64) (docs.Source, func() time.Time, int) {
 	tb.Helper()
 	follower, err := Follow("sim")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, err)
 	var running sync.WaitGroup
 	ctx, end := context.WithCancel(context.Background())
 	running.Go(func() { follower.Run(ctx) })
@@ -49,9 +48,7 @@ func simulate(tb testing.TB, machines, maps int, until int64) (docs.Source, func
 		w.Jobs = append(w.Jobs, j)
 	}
 	policy, err := registry.New("hfsp", nil, sched.Setup{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, err)
 	entries := 0
 	_, err = sim.Run(ctx, sim.Config{Policy: policy, Machines: machines, MapSlots: 4, ReduceSlots: 2, OnEntries: func(batch []cluster.Entry) error {
 		if until > 0 && len(batch) > 0 && batch[0].At > until {
@@ -78,9 +75,7 @@ func TestSimulatedClusterHasPages(t *testing.T) {
 			tasks, err := docs.Tasks.Read(t.Context(), source, docs.TaskQuery{Job: j.JobID, Type: "MAP"})
 			events, err2 := docs.Events.Read(t.Context(), source, docs.TaskID{Job: j.JobID})
 			report, err3 := docs.Job.Read(t.Context(), source, docs.JobID{Job: j.JobID})
-			if err := errors.Join(err, err2, err3); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(err, err2, err3))
 			if j.State != states[n] || string(report.Value.State) != states[n] || j.Name != []string{"first", "second"}[n] || tasks.Value.Total < 200/(n+1) || len(events.Value.Events) == 0 || events.Value.Since != 0 || !tasks.At.Equal(now()) {
 				t.Errorf("after %d entries: %+v; %+v; %d events since %d; as of %v, now %v", entries, j, tasks.Value, len(events.Value.Events), events.Value.Since, tasks.At, now())
 			}
@@ -102,9 +97,7 @@ func TestPagesAreForReadingOnly(t *testing.T) {
 		}
 	}
 	root, stop, err := Serve(source, "test", "127.0.0.1:0", now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer stop()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for path, want := range map[string]string{
@@ -112,9 +105,7 @@ func TestPagesAreForReadingOnly(t *testing.T) {
 		"/nodes": "n0001", "/pools": "pool-first", "/masters": "local", "/scheduler": "hfsp",
 	} {
 		answer, err := client.Get(root + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
@@ -122,9 +113,7 @@ func TestPagesAreForReadingOnly(t *testing.T) {
 		}
 	}
 	answer, err := client.PostForm(root+"/api/v1/jobs/job_sim_0001/kill", url.Values{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusUnauthorized && answer.StatusCode != http.StatusForbidden {
 		t.Errorf("kill: status %d", answer.StatusCode)
@@ -138,18 +127,14 @@ func TestPagesAreForReadingOnly(t *testing.T) {
 // simulation, which has no processes.
 func TestProfilesOfThisProcess(t *testing.T) {
 	follower, err := Follow("engine")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	engine := Engine(follower.master, "engine")
 	stacks := docs.ProfileQuery{Object: "node", ID: "n1", Query: profile.Query{Kind: profile.Stacks}}
 	got, err := engine.Profile(t.Context(), stacks)
 	if err != nil || !strings.Contains(string(got.Bytes), "local.TestProfilesOfThisProcess") || !strings.Contains(got.Note, "all attempts run in it") {
 		t.Errorf("%.300q, note %q, %v", got.Bytes, got.Note, err)
 	}
-	if err := pprof.StartCPUProfile(io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pprof.StartCPUProfile(io.Discard))
 	_, err = engine.Profile(t.Context(), docs.ProfileQuery{Object: "node", ID: "n1", Query: profile.Query{Kind: profile.CPU, Seconds: 1}})
 	pprof.StopCPUProfile()
 	if !errors.Is(err, docs.ErrRefused) {

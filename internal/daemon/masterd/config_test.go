@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // siteConf is the configuration that a jobmaster loads with HADOOP_CONF_DIR=dir.
 func siteConf(t *testing.T) *conf.Conf {
 	t.Helper()
 	c, _, err := conf.Load(conf.Sources{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c
 }
 
@@ -28,9 +27,7 @@ func TestMasterReadsTimesFromSiteFiles(t *testing.T) {
 		cfg.EnsureDefaults()
 		cfg.Conf = siteConf(t)
 		d := &Daemon{cfg: cfg}
-		if err := d.resolveFiles(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.resolveFiles())
 		return [2]time.Duration{d.cfg.ElectionTimeout, d.cfg.TasknodeExpiry}
 	}
 	if got := resolved(Config{}); got != [2]time.Duration{500 * time.Millisecond, 10 * time.Second} {
@@ -40,9 +37,7 @@ func TestMasterReadsTimesFromSiteFiles(t *testing.T) {
 <property><name>` + conf.MasterElectionTimeout + `</name><value>2s</value></property>
 <property><name>hammr.tasknode.expiry</name><value>1s</value></property>
 </configuration>`
-	if err := os.WriteFile(filepath.Join(dir, "mapred-site.xml"), []byte(site), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "mapred-site.xml"), []byte(site), 0o644))
 	if got := resolved(Config{}); got != [2]time.Duration{2 * time.Second, time.Second} {
 		t.Errorf("with files: %v", got)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	webremote "github.com/hammr/hammr/internal/source/remote"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,42 +35,32 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestDaemon(t *testing.T) {
 	dir := t.TempDir()
 	tokenFile := filepath.Join(dir, "token")
-	if err := os.WriteFile(tokenFile, []byte("secret-of-this-test\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(tokenFile, []byte("secret-of-this-test\n"), 0o600))
 	var cfg masterd.Config
 	cfg.EnsureDefaults()
 	cfg.ID, cfg.Dir, cfg.TokenFile, cfg.Staging = "m1", filepath.Join(dir, "m1"), tokenFile, "file://"+dir+"/staging"
 	cfg.Address, cfg.HTTP, cfg.Nice, cfg.Version = "127.0.0.1:0", "127.0.0.1:0", 0, "v1.2.3"
 	cfg.ReadyFile = filepath.Join(dir, "ready")
 	d, err := masterd.Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
 
 	files, err := fsconf.NewRouter(conf.New(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer files.Close()
 	c, err := remote.New(remote.Config{
 		Config:  rpc.Config{Masters: []string{d.Address()}, Token: "secret-of-this-test", Timeout: time.Minute},
 		Resolve: files.Resolve,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.Close()
 	graph := dag.MapReduce(1, 1)
 	id, err := c.Submit(t.Context(), &wire.JobSpec{
 		Name: "test", Program: "none", User: "me", Reduces: 1, Graph: taskproc.FromGraph(graph), Fingerprint: graph.Fingerprint(),
 	}, []*taskproc.Split{{Parts: []*taskproc.Split_Part{{Path: "file:///in", Length: 1, FileSize: 1}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if jobs, err := docs.AllJobs.From(t.Context(), c, docs.AllQuery{}); err != nil || len(jobs) != 1 || jobs[0].JobID != id {
 		t.Errorf("jobs are %v, %v; want %s", jobs, err, id)
 	}
@@ -77,9 +68,7 @@ func TestDaemon(t *testing.T) {
 		_, err := os.Stat(cfg.ReadyFile)
 		return err == nil, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	checkPages(t, cfg.ReadyFile, id)
 	checkRemotePages(t, d.Address(), id)
 	info, err := c.Info(t.Context())
@@ -102,9 +91,7 @@ func checkRemotePages(t *testing.T, address, job string) {
 	t.Helper()
 	for token, want := range map[string]string{"secret-of-this-test": "", "another token": "not the cluster's token"} {
 		source, err := webremote.New(webremote.Config{RPC: rpc.Config{Masters: []string{address}, Token: token}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r, err := docs.Job.Read(t.Context(), source, docs.JobID{Job: job})
 		if want == "" && (err != nil || r.Value.Name != "test") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("with token %q: %+v, %v, want %q", token, r, err, want)
@@ -123,13 +110,9 @@ func checkRemotePages(t *testing.T, address, job string) {
 func checkPages(t *testing.T, readyFile, job string) {
 	t.Helper()
 	text, err := os.ReadFile(readyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var ready daemon.Ready
-	if err := json.Unmarshal(text, &ready); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &ready))
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for _, c := range []struct {
 		path, token string
@@ -144,16 +127,12 @@ func checkPages(t *testing.T, readyFile, job string) {
 		{"/metrics", "", http.StatusOK, "hammr_leads 1"},
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+ready.HTTP+c.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if c.token != "" {
 			request.Header.Set("Authorization", "Bearer "+c.token)
 		}
 		answer, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close() // it was only read
 		if err != nil || answer.StatusCode != c.status || !strings.Contains(string(body), c.text) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 var metricName = regexp.MustCompile(`\bhammr_[a-z_]+\b`)
@@ -16,9 +18,7 @@ var metricName = regexp.MustCompile(`\bhammr_[a-z_]+\b`)
 // deploy/monitoring with the metrics of docs/cluster.md, which a test of e2e compares with /metrics.
 func TestMonitoringUsesMetricsThatExist(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/cluster.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	known := make(map[string]bool)
 	for _, row := range regexp.MustCompile("(?m)^\\| `(hammr_[a-z_]+)` \\|").FindAllStringSubmatch(string(page), -1) {
 		known[row[1]] = true
@@ -55,9 +55,7 @@ func alertExpressions(t *testing.T) (list []string) {
 	if err == nil {
 		err = yaml.Unmarshal(text, &rules)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, g := range rules.Groups {
 		for _, r := range g.Rules {
 			if r.Alert == "" || r.Annotations.Summary == "" {
@@ -80,9 +78,7 @@ func dashboardExpressions(t *testing.T) (list []string) {
 	if err == nil {
 		err = json.Unmarshal(text, &dashboard)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, p := range dashboard.Panels {
 		if p.Title == "" || len(p.Targets) == 0 {
 			t.Errorf("panel %+v", p)

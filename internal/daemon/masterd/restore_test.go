@@ -14,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon/masterd"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const testToken = "secret-of-this-test"
@@ -32,9 +33,7 @@ func newLone(t *testing.T) *lone {
 	l.cfg.EnsureDefaults()
 	l.cfg.ID, l.cfg.Dir, l.cfg.TokenFile, l.cfg.Staging = "m1", filepath.Join(dir, "m1"), filepath.Join(dir, "token"), "file://"+dir+"/staging"
 	l.cfg.Address, l.cfg.HTTP, l.cfg.Nice, l.cfg.Version = "127.0.0.1:0", "127.0.0.1:0", 0, "v1.2.3"
-	if err := os.WriteFile(l.cfg.TokenFile, []byte(testToken+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(l.cfg.TokenFile, []byte(testToken+"\n"), 0o600))
 	return l
 }
 
@@ -42,17 +41,13 @@ func newLone(t *testing.T) *lone {
 func (l *lone) start() (c *remote.Client, stop func()) {
 	l.t.Helper()
 	d, err := masterd.Open(l.cfg)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	must.Do(l.t, err)
 	l.cfg.Address = d.Address() // of the next start too
 	ctx, cancel := context.WithCancel(l.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
 	c, err = remote.New(remote.Config{Config: rpc.Config{Masters: []string{d.Address()}, Token: testToken, Timeout: time.Minute}})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	must.Do(l.t, err)
 	return c, func() {
 		c.Close()
 		cancel()
@@ -66,9 +61,7 @@ func (l *lone) start() (c *remote.Client, stop func()) {
 func TestRestoreRefuses(t *testing.T) {
 	l := newLone(t)
 	c, stop := l.start()
-	if err := client.SetPolicy(t.Context(), c, "fair", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client.SetPolicy(t.Context(), c, "fair", nil))
 	backup := filepath.Join(t.TempDir(), "backup")
 	info, err := masterd.SaveBackup(backup, func(to io.Writer) error { return c.Backup(t.Context(), to) })
 	if err != nil || info.Version != "v1.2.3" || len(info.Masters) != 1 {
@@ -93,9 +86,7 @@ func TestRestoreRefuses(t *testing.T) {
 	write := func(name string, data []byte) string {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, data, 0o600))
 		return file
 	}
 	same := func(*masterd.RestoreConfig) {}
@@ -105,9 +96,7 @@ func TestRestoreRefuses(t *testing.T) {
 	})
 	stop()
 	whole, err := os.ReadFile(backup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	refused("its own directory", "is not empty, it has cluster; give another --dir", func(cfg *masterd.RestoreConfig) { cfg.Dir = l.cfg.Dir })
 	refused("another cluster", "is of cluster "+info.Cluster+", not of 7; give a backup of that cluster", func(cfg *masterd.RestoreConfig) { cfg.ClusterID = "7" })
 	refused("directory of another cluster", "is one of cluster 8, and backup", func(cfg *masterd.RestoreConfig) {
@@ -118,9 +107,7 @@ func TestRestoreRefuses(t *testing.T) {
 	refused("unknown id", "has no master m9; give its --address", func(cfg *masterd.RestoreConfig) { cfg.ID = "m9" })
 	refused("unusable address", "cannot be reached from other machines", func(cfg *masterd.RestoreConfig) { cfg.Address = "0.0.0.0:1" })
 	refused("no token", "file of the cluster's token", func(cfg *masterd.RestoreConfig) { cfg.TokenFile += "x" })
-	if err := restore(same); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, restore(same))
 	l.cfg.Dir = fresh
 	c, stop = l.start()
 	defer stop()

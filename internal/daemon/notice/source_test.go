@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // fakeService is a metadata service. It serves values by their paths and says what it refuses.
@@ -68,9 +70,7 @@ func poll(t *testing.T, s Source, want int) []Notice {
 func source(t *testing.T, cloud, base string) Source {
 	t.Helper()
 	s, err := NewSource(cloud, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = s.Close() }) // returns nil
 	return s
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // script is a metadata service and a tasknode in virtual time. It writes what happens to a
@@ -87,9 +88,7 @@ func (s *script) play(t *testing.T, seconds int) (timeline, log string) {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := New(Config{Source: s, Drainer: s, Logger: slog.New(slog.NewTextHandler(&out, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s.began = time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(seconds)*time.Second+time.Millisecond)
 	defer cancel()

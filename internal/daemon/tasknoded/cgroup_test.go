@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode/process"
 )
 
@@ -14,9 +15,7 @@ import (
 func createGroup(t *testing.T, dir string) string {
 	t.Helper()
 	name, err := cgroupName(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	group, err := process.CreateCgroup(name, nil)
 	if err != nil {
 		t.Skipf("no control group on this machine: %v", err)
@@ -40,21 +39,13 @@ func TestCgroupsOfKilledTasknodesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	group := createGroup(t, dir)
 	task := filepath.Join(group, "attempt")
-	if err := os.Mkdir(task, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(task, 0o755))
 	orphan := exec.Command("sleep", "60")
-	if err := orphan.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, orphan.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- orphan.Wait() }()
-	if err := os.WriteFile(filepath.Join(task, "cgroup.procs"), fmt.Append(nil, orphan.Process.Pid), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := recordCgroup(dir, group); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(task, "cgroup.procs"), fmt.Append(nil, orphan.Process.Pid), 0o644))
+	must.Do(t, recordCgroup(dir, group))
 	for range 2 {
 		if err := RemoveCgroup(dir); err != nil || exists(group) || exists(filepath.Join(dir, cgroupFile)) {
 			t.Errorf("%v; the group exists: %v", err, exists(group))
@@ -70,15 +61,11 @@ func TestCgroupsOfKilledTasknodesAreRemoved(t *testing.T) {
 func TestForeignCgroupsAreKept(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	group := createGroup(t, other)
-	if err := recordCgroup(dir, group); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recordCgroup(dir, group))
 	if err := RemoveCgroup(dir); err != nil || !exists(group) || exists(filepath.Join(dir, cgroupFile)) {
 		t.Errorf("%v; the other's group exists: %v", err, exists(group))
 	}
-	if err := recordCgroup(other, group); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recordCgroup(other, group))
 	if err := recordCgroup(other, group+"/below"); err != nil || exists(group) {
 		t.Errorf("%v; the predecessor's group exists: %v", err, exists(group))
 	}

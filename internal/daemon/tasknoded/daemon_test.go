@@ -16,6 +16,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon/masterd"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -57,17 +58,13 @@ const secret = "secret-of-this-test"
 // startMaster runs a jobmaster in a directory.
 func startMaster(t *testing.T, dir string) (m *masterd.Daemon, stop func()) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "token"), []byte(secret+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "token"), []byte(secret+"\n"), 0o600))
 	var cfg masterd.Config
 	cfg.EnsureDefaults()
 	cfg.ID, cfg.Dir, cfg.TokenFile, cfg.Staging = "m1", filepath.Join(dir, "m1"), filepath.Join(dir, "token"), "file://"+dir+"/staging"
 	cfg.Address, cfg.HTTP, cfg.Nice = "127.0.0.1:0", "127.0.0.1:0", 0
 	m, err := masterd.Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return m, start(t, m.Run)
 }
 
@@ -84,9 +81,7 @@ func newConfig(dir, name string, m *masterd.Daemon) (cfg Config) {
 func connect(t *testing.T, m *masterd.Daemon) *remote.Client {
 	t.Helper()
 	c, err := remote.New(remote.Config{Config: rpc.Config{Masters: []string{m.Address()}, Token: secret, Timeout: time.Minute}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hammr/hammr/internal/kit/syncutil"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestHealthScripts(t *testing.T) {
@@ -63,13 +64,9 @@ func TestHealthScriptThatLeavesAProcess(t *testing.T) {
 		t.Errorf("reason %q", h.reason())
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	err = syncutil.Poll(ctx, 10*time.Millisecond, func(context.Context) (bool, error) {
@@ -123,8 +120,6 @@ func script(t *testing.T, text string) string {
 	if text == "" {
 		mode = 0o644
 	}
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+text+"\n"), mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("#!/bin/sh\n"+text+"\n"), mode))
 	return file
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode"
 )
 
@@ -59,16 +60,12 @@ func TestTasksConnectFromTasknodeAddress(t *testing.T) {
 
 func TestHostsOfListener(t *testing.T) {
 	name, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for address, want := range map[string][]string{
 		"127.0.0.1:0": {"127.0.0.1", "localhost"}, "127.0.0.12:0": {"127.0.0.12"}, ":0": {name},
 	} {
 		l, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got, err := hostsOf(l)
 		if err != nil || len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
 			t.Errorf("%s: %v, %v; want %v", address, got, err, want)

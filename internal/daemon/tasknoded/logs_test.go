@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/logs/nodelog"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // Attempts with logs, of tasks in two shards.
@@ -33,9 +34,7 @@ func newLogPage(t *testing.T) (page, log string) {
 	log = filepath.Join(logs, "m_000000", loggedAttempt, "stderr")
 	other := filepath.Join(logs, "m_001000", otherAttempt, "stdout")
 	for path, text := range map[string]string{log: "so far\n", other: "before\n"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	s := httptest.NewServer(daemon.NewPage(daemon.PageConfig{
 		Handlers: map[string]http.Handler{
@@ -64,22 +63,16 @@ func TestLogOfRunningAttempt(t *testing.T) {
 	if got, err := readLog(t, page, otherAttempt, "stdout", "secret"); err != nil || got != "before\n" {
 		t.Errorf("the other log is %q, %v", got, err)
 	}
-	if err := os.WriteFile(log, []byte("so far\nand further\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(log, []byte("so far\nand further\n"), 0o600))
 	want("so far\nand further\n")
 	long := strings.Repeat("0123456789abcde\n", (nodelog.MaxBytes+160)/16)
-	if err := os.WriteFile(log, []byte(long), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(log, []byte(long), 0o600))
 	want(long[:nodelog.MaxBytes])
 }
 
 func TestPartsOfALog(t *testing.T) {
 	page, log := newLogPage(t)
-	if err := os.WriteFile(log, []byte("0123456789"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(log, []byte("0123456789"), 0o600))
 	for r, want := range map[nodelog.Range]nodelog.Part{
 		{}:                  {Text: []byte("0123456789"), Size: 10},
 		{From: 3, Max: 4}:   {Text: []byte("3456"), Offset: 3, Size: 10},
@@ -101,9 +94,7 @@ func TestPartsOfALog(t *testing.T) {
 
 func TestLogPageRefusesRequests(t *testing.T) {
 	page, log := newLogPage(t)
-	if err := os.WriteFile(filepath.Join(filepath.Dir(log), "other"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(filepath.Dir(log), "other"), []byte("x"), 0o600))
 	for _, c := range [][2]string{
 		{loggedAttempt, "stdout"}, {loggedAttempt, "other"}, {otherAttempt, "stderr"}, {"m_000000", "stderr"}, {"attempt_1763700000000_0002_m_000001_1", "stderr"},
 		{"..", "stderr"}, {"attempt_x", "stderr"}, {"%2e%2e%2fjob", "stderr"},

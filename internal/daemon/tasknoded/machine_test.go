@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/kit/meminfo"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestMeminfoField parses texts of kernels that lack a value, and checks that the value is
@@ -53,12 +54,8 @@ func TestContainerLimit(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, tt.file)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(tt.want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(tt.want), 0o644))
 		if got := containerLimit(dir); got != tt.want {
 			t.Errorf("%s: limit %q, want %q", tt.file, got, tt.want)
 		}

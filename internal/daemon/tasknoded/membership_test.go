@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode"
 )
 
@@ -37,9 +38,7 @@ func TestMembership(t *testing.T) {
 	connect := func() tasknode.Session {
 		t.Helper()
 		s, err := link.Connect(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return s
 	}
 	want("at first", "no session with a master")

@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/conf/fsconf"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/tasknode/artifact"
 )
 
@@ -30,9 +31,7 @@ func newPrograms(t *testing.T, staging string, maxBytes int64) (*Daemon, *staged
 	d.directories.resolve = d.files.Resolve
 	d.directories.set(staging, staging+"/../joblogs")
 	cache, err := artifact.Open(artifact.Config{Dir: filepath.Join(t.TempDir(), "artifacts"), Fetch: d.openProgram, MaxProgramBytes: maxBytes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(cache.Close)
 	return d, &stagedPrograms{cache, &d.directories}
 }
@@ -42,12 +41,8 @@ func stage(t *testing.T, dir string, content []byte) (name string, sum []byte) {
 	t.Helper()
 	s := sha256.Sum256(content)
 	name = filepath.Join(dir, "artifacts", hex.EncodeToString(s[:]))
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.Do(t, os.WriteFile(name, content, 0o644))
 	return name, s[:]
 }
 
@@ -69,9 +64,7 @@ func TestOnlyStagedProgramsRun(t *testing.T) {
 	}
 	secret := filepath.Join(t.TempDir(), "shadow")
 	content := []byte("root:secret")
-	if err := os.WriteFile(secret, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(secret, content, 0o600))
 	elsewhere, _ := stage(t, t.TempDir(), []byte("program"))
 	actual := sha256.Sum256(content)
 	for _, bad := range []string{
@@ -95,9 +88,7 @@ func TestStagedFilesAreVerified(t *testing.T) {
 	dir := t.TempDir()
 	_, programs := newPrograms(t, dir, 10)
 	other, sum := stage(t, dir, []byte("program"))
-	if err := os.WriteFile(other, []byte("other"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(other, []byte("other"), 0o644))
 	actual := sha256.Sum256([]byte("other"))
 	_, _, err := programs.Get(t.Context(), other, sum)
 	if err == nil || !strings.Contains(err.Error(), "changed") || strings.Contains(err.Error(), hex.EncodeToString(actual[:])) {
@@ -108,12 +99,8 @@ func TestStagedFilesAreVerified(t *testing.T) {
 		t.Errorf("long program: %v", err)
 	}
 	fifo, sum := stage(t, dir, []byte("fifo"))
-	if err := os.Remove(fifo); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mkfifo(fifo, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(fifo))
+	must.Do(t, unix.Mkfifo(fifo, 0o644))
 	if _, _, err := programs.Get(t.Context(), fifo, sum); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("FIFO: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/shuffle/transfer"
 )
 
@@ -19,9 +20,7 @@ func TestLogsAreReachableAtTheShufflePort(t *testing.T) {
 		atShuffle     bool
 	}{{":0", "127.0.0.1:0", true}, {"127.0.0.1:0", "127.0.0.1:0", false}, {":0", ":0", false}} {
 		d := &Daemon{cfg: Config{Common: daemon.Common{Address: c.address, HTTP: c.http, Advertise: "here:7071", Logger: slog.New(slog.DiscardHandler)}}}
-		if err := d.listen(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.listen())
 		if got := d.pageAddress; (got == "here:7071") != c.atShuffle {
 			t.Errorf("with --address %s and --http %s, the address for logs is %s", c.address, c.http, got)
 		}
@@ -39,9 +38,7 @@ func TestShufflePortServesLogs(t *testing.T) {
 	shuffle, err := transfer.NewServer(transfer.ServerConfig{Dirs: []string{tasks}, Key: key, Other: daemon.NewPublicPage(nil, nil, map[string]http.Handler{
 		"GET /logs/{attempt}/{stream}": &logHandler{dirs: []string{tasks}, token: "secret", logger: slog.New(slog.DiscardHandler)},
 	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	server := httptest.NewServer(shuffle)
 	defer server.Close()
 	address := server.Listener.Addr().String()
@@ -54,9 +51,7 @@ func TestShufflePortServesLogs(t *testing.T) {
 		}
 	}
 	answer, err := server.Client().Get(server.URL + "/health")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		t.Errorf("health: %s", answer.Status)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // unhandled are the commands that need no case in update.command, and why.
@@ -51,17 +53,13 @@ func TestCommandsAreKnown(t *testing.T) {
 // declaredCommands returns the types of package cluster that have a method subject.
 func declaredCommands(t *testing.T) (names []string) {
 	paths, err := filepath.Glob("../../../cluster/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "subject" && f.Recv != nil {
 				if name, ok := f.Recv.List[0].Type.(*ast.Ident); ok {
@@ -76,9 +74,7 @@ func declaredCommands(t *testing.T) (names []string) {
 // handledCommands returns the cases of update.command.
 func handledCommands(t *testing.T) (names []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), "commit.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ast.Inspect(file, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CaseClause); ok {
 			for _, e := range c.List {

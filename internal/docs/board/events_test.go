@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -26,9 +27,7 @@ func newStory(t *testing.T, maps, reduces int) *story {
 	for i := range splits {
 		splits[i] = cluster.Split{Range: whole, Bytes: 100}
 	}
-	if err := s.state.Load(jobOne, splits); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.state.Load(jobOne, splits))
 	s.do(cluster.StartJob{Job: jobOne})
 	for _, name := range []string{"a", "b"} {
 		s.do(cluster.JoinMachine{Name: name, Instance: "x", Slots: cluster.Slots{4, 4}})
@@ -66,14 +65,10 @@ func (s *story) start(task int, machine string, local bool) {
 func (s *story) lines(task cluster.TaskID) string {
 	s.Helper()
 	all, err := s.board.Snapshot().Events(jobOne, task)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 	short := func(attempt string) string {
 		id, err := cluster.ParseAttemptID(attempt)
-		if err != nil {
-			s.Fatal(err)
-		}
+		must.Do(s, err)
 		return fmt.Sprintf("m%d.%d", id.Task.Number, id.Number)
 	}
 	var b strings.Builder
@@ -186,9 +181,7 @@ func TestNamesAreBounded(t *testing.T) {
 		job := cluster.JobID{Cluster: "1", Number: n + 1}
 		task := cluster.TaskID{Job: job, Stage: "m"}
 		s.do(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(1, 0), MaxAttempts: [2]int{4, 4}}})
-		if err := s.state.Load(job, make([]cluster.Split, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.state.Load(job, make([]cluster.Split, 1)))
 		s.do(cluster.StartJob{Job: job})
 		name := fmt.Sprintf("pod-%d", n)
 		s.do(cluster.JoinMachine{Name: name, Instance: "x", Slots: cluster.Slots{1, 1}})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/reachable"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/preempt"
@@ -33,9 +34,7 @@ func newLargeJob(tb testing.TB, maps int) *largeJob {
 	l := &largeJob{TB: tb, state: cluster.New("1"), board: testBoard()}
 	l.do(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(maps, 1), MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000}})
 	l.do(cluster.StartJob{Job: jobOne})
-	if err := l.state.Load(jobOne, make([]cluster.Split, maps)); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, l.state.Load(jobOne, make([]cluster.Split, maps)))
 	for n := range largeMachines {
 		l.do(cluster.JoinMachine{Name: machineName(n), Instance: "x", Slots: cluster.Slots{4, 1}})
 	}
@@ -102,9 +101,7 @@ func TestSnapshotsAreSharedAndRare(t *testing.T) {
 	do := func(c cluster.Command) {
 		e := cluster.Entry{At: 1, Command: c}
 		delta, err := state.Apply(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b.Commit(e, delta, state.View())
 	}
 	for range 100 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 	"pgregory.net/rapid"
 )
@@ -75,9 +76,7 @@ func (c *randomCluster) load(id cluster.JobID) {
 	for i := range splits {
 		splits[i] = cluster.Split{Range: dag.Range{End: dag.Position{Offset: 100}}, Bytes: 100}
 	}
-	if err := c.state.Load(id, splits); err != nil {
-		c.Fatal(err)
-	}
+	must.Do(c, c.state.Load(id, splits))
 }
 
 var verbs = []string{

@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/histindex"
 	"github.com/hammr/hammr/internal/docs/history"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/fault"
 	"github.com/hammr/hammr/storage/mem"
@@ -57,9 +58,7 @@ func (f *files) write(name, text string) {
 		_, err := w.Write([]byte(text))
 		return err
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 }
 
 // history writes the history of a job.
@@ -69,9 +68,7 @@ func (f *files) history(dir, id string) {
 	j := &history.Job{Status: &wire.JobStatus{
 		JobId: id, Name: "name of " + id, State: wire.JobState_SUCCEEDED, FinishTime: noon.UnixMilli(), Tasks: []*wire.TaskStatus{{Id: "task" + id[3:] + "_m_000000"}},
 	}}
-	if err := history.Encode(&b, j); err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, history.Encode(&b, j))
 	f.write(dir+"/"+id+history.CompressedSuffix, b.String())
 }
 
@@ -87,9 +84,7 @@ func (f *files) index(t testing.TB) *histindex.Index {
 func ids(t testing.TB, x *histindex.Index) (string, *histindex.View) {
 	t.Helper()
 	v, err := x.View(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var list []string
 	for _, s := range v.Jobs {
 		list = append(list, strings.TrimPrefix(s.ID, "job_1_000"))
@@ -129,9 +124,7 @@ func TestIndexFollowsTheDirectory(t *testing.T) {
 		if _, v := ids(t, x); v.Find("job_1_0004").Name != "indexed" || v.Find("job_1_0001").OutputBytes != 7 || v.Find("job_1_0005") != nil {
 			t.Error("the index is not used")
 		}
-		if err := f.Remove(t.Context(), "/history/2026-11-22", true); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Remove(t.Context(), "/history/2026-11-22", true))
 		want("a day is gone", "1 3 4", 0)
 		if got, _ := ids(t, x); got != "1 3 4" {
 			t.Errorf("within the interval: %s", got)
@@ -172,9 +165,7 @@ func TestDamagedFilesAreNamed(t *testing.T) {
 			t.Errorf("jobs %s, problems\n%s", got, all)
 		}
 		f.refuse.Store(nil)
-		if err := f.Remove(t.Context(), "/history/2026-11-23/job_1_0003.jsonl.zst", false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Remove(t.Context(), "/history/2026-11-23/job_1_0003.jsonl.zst", false))
 		f.history("2026-11-23", "job_1_0003")
 		opened := f.opened.Load()
 		time.Sleep(11 * time.Second)

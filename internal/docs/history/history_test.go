@@ -19,6 +19,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/history"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -70,14 +71,10 @@ func TestCountersAreWrittenOnce(t *testing.T) {
 func encoded(t *testing.T, j *history.Job) (file, text string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := history.Encode(&b, j); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, history.Encode(&b, j))
 	file = b.String()
 	plain, err := history.Decompress(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	all, err := io.ReadAll(plain)
 	if err != nil || plain.Close() != nil {
 		t.Fatal(err)
@@ -131,9 +128,7 @@ func TestDamagedHistories(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	for _, j := range []*history.Job{{Status: someStatus()}, someJob()} {
 		var file bytes.Buffer
-		if err := history.Encode(&file, j); err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, history.Encode(&file, j))
 		f.Add(file.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

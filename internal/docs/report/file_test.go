@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestWriteFileLeavesNoTemporaryFile(t *testing.T) {
@@ -17,12 +19,8 @@ func TestWriteFileLeavesNoTemporaryFile(t *testing.T) {
 	for _, state := range []State{Failed, Succeeded} {
 		r := example()
 		r.State = state
-		if err := Check(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := WriteFile(path, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Check(path))
+		must.Do(t, WriteFile(path, r))
 		got, err := ReadFile(path)
 		if err != nil || got.State != state {
 			t.Fatalf("ReadFile: state %s, %v, want %s", got.State, err, state)
@@ -36,15 +34,9 @@ func TestWriteFileLeavesNoTemporaryFile(t *testing.T) {
 func TestWriteFileFollowsALink(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
-	if err := os.WriteFile(target, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(target, link); err != nil {
-		t.Fatal(err)
-	}
-	if err := WriteFile(link, example()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(target, []byte("old"), 0o600))
+	must.Do(t, os.Symlink(target, link))
+	must.Do(t, WriteFile(link, example()))
 	if _, err := ReadFile(target); err != nil {
 		t.Error(err)
 	}
@@ -58,20 +50,14 @@ func TestWriteFileIntoAPipe(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip("no named pipes here:", err)
 	}
-	if err := Check(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Check(path))
 	written := make(chan error, 1)
 	go func() { written <- WriteFile(path, example()) }()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	data, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := Parse(data); err != nil {
 		t.Error(err)
 	}
@@ -100,9 +86,7 @@ func TestCheckRefusesEarly(t *testing.T) {
 func list(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())

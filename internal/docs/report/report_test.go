@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -54,19 +55,13 @@ func example() Report {
 func TestDocumentsAreWrittenAsDescribed(t *testing.T) {
 	for name, r := range map[string]Report{"full": example(), "empty": {State: Killed}} {
 		got, err := r.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		golden := "testdata/" + name + ".json"
 		if *update {
-			if err := os.WriteFile(golden, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(golden, got, 0o644))
 		}
 		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", golden, diff)
 		}
@@ -89,13 +84,9 @@ func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawReport(t)
 		data, err := want.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got, err := Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want.Version = Version
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
@@ -143,9 +134,7 @@ func TestParseIgnoresUnknownFields(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	data, err := example().Marshal()
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add(data)
 	f.Add([]byte(`{"version":1,"state":"KILLED"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -154,9 +143,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again, err := r.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if back, err := Parse(again); err != nil || !cmp.Equal(r, back) {
 			t.Fatalf("%+v became %+v, %v", r, back, err)
 		}

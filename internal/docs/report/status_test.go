@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/conf/counter"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func status(state wire.JobState) *wire.JobStatus {
@@ -74,9 +75,7 @@ func TestEveryStatusGivesADocument(t *testing.T) {
 				s.Tasks[0].State = wire.TaskState(task)
 				s.Tasks[0].Attempts[0].State = wire.AttemptState(attempt)
 				data, err := FromStatus(s, nil).Marshal()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if _, err := Parse(data); err != nil {
 					t.Fatalf("job %s: %v", name, err)
 				}

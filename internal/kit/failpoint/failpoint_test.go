@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // crasher makes a process of this test join a page and hit a point again and again.
@@ -36,9 +38,7 @@ func TestMain(m *testing.M) {
 func open(t *testing.T) *Control {
 	t.Helper()
 	c, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -49,9 +49,7 @@ func open(t *testing.T) *Control {
 
 func set(t *testing.T, c *Control, p Point, action string) {
 	t.Helper()
-	if err := c.Set(p.String(), action); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Set(p.String(), action))
 }
 
 func TestWithoutDrillsNothingHappens(t *testing.T) {
@@ -122,16 +120,12 @@ func TestDelays(t *testing.T) {
 		}
 		disk := func() error { return Disk(t.Context(), "open", "f") }
 		for _, by := range []time.Duration{20 * time.Millisecond, 0} {
-			if err := c.SlowDisk(by); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.SlowDisk(by))
 			if got := took(disk); got != by {
 				t.Errorf("slow by %v it took %v", by, got)
 			}
 		}
-		if err := c.SlowDisk(time.Hour); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.SlowDisk(time.Hour))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := Disk(ctx, "open", "f"); !errors.Is(err, context.DeadlineExceeded) {
@@ -142,9 +136,7 @@ func TestDelays(t *testing.T) {
 
 func TestIOErrors(t *testing.T) {
 	c := open(t)
-	if err := c.IOErrors(4); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.IOErrors(4))
 	var failed []int
 	for i := range 12 {
 		if err := Disk(t.Context(), "write", "f"); errors.Is(err, ErrInjected) {
@@ -160,9 +152,7 @@ func TestClockJumps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t)
 		for _, by := range []time.Duration{time.Hour, -2 * time.Hour} {
-			if err := c.JumpClock(by); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.JumpClock(by))
 		}
 		if ahead := time.Until(Now()); ahead != -time.Hour {
 			t.Errorf("the clock is %v ahead", ahead)
@@ -221,9 +211,7 @@ func TestPagesOfOtherVersions(t *testing.T) {
 	for want, content := range map[string][]byte{
 		"not 4096 bytes": []byte("short"), "another version of hammr": make([]byte, pageBytes),
 	} {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, content, 0o600))
 		t.Setenv(EnvVar, name)
 		if err := Join(); err == nil || !strings.Contains(err.Error(), want) || Enabled() {
 			t.Errorf("got %v, want %q", err, want)

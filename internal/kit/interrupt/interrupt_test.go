@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestMain makes the test's binary a process that cleans up when its context ends, or after a
@@ -57,12 +59,8 @@ func TestSignals(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", c.command, os.Args[0])
 			cmd.Env = append(os.Environ(), "CLEANED="+cleaned)
 			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
+			must.Do(t, cmd.Start())
 			if line, err := bufio.NewReader(out).ReadString('\n'); line != "works\n" {
 				t.Fatalf("%q, %v", line, err)
 			}
@@ -71,16 +69,12 @@ func TestSignals(t *testing.T) {
 			} else {
 				err = cmd.Process.Signal(c.signal)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if !c.cleans {
 				if ignored, err := ignoresHangup(cmd.Process.Pid); err != nil || !ignored {
 					t.Errorf("SIGHUP is not ignored: %v", err)
 				}
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, cmd.Process.Kill())
 			}
 			_ = cmd.Wait() // ProcessState has the exit code
 			if _, err := os.Stat(cleaned); (err == nil) != c.cleans || cmd.ProcessState.ExitCode() != c.exitCode {

@@ -3,13 +3,13 @@ package login
 import (
 	"os/user"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestName(t *testing.T) {
 	u, err := user.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Setenv("HADOOP_USER_NAME", "")
 	for _, variable := range []string{"", "another"} {
 		t.Setenv("USER", variable)

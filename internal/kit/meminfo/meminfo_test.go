@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestAvailable reads file systems of different machines.
@@ -49,9 +51,7 @@ func TestAvailable(t *testing.T) {
 			for file, text := range tt.files {
 				write(t, root, file, text)
 			}
-			if err := os.Symlink("1", filepath.Join(root, "proc/self")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink("1", filepath.Join(root, "proc/self")))
 			if got := available(filepath.Join(root, "proc"), filepath.Join(root, "cgroup")); got != tt.want {
 				t.Errorf("%d bytes instead of %d", got, tt.want)
 			}
@@ -62,12 +62,8 @@ func TestAvailable(t *testing.T) {
 func write(t *testing.T, root, file, text string) {
 	t.Helper()
 	name := filepath.Join(root, file)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.Do(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 func TestAvailableHere(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // stranger is the uid of another user.
@@ -42,9 +44,7 @@ func (p place) finish(t *testing.T, path string) {
 	if p.uid != 0 {
 		err = errors.Join(err, os.Lchown(path, p.uid, p.uid))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // verify checks an error against the wanted one. It names the path.
@@ -68,9 +68,7 @@ func TestDirectories(t *testing.T) {
 			p.finish(t, dir)
 			p.verify(t, "Make", dir, Make(dir, 0o755))
 			link := filepath.Join(t.TempDir(), "link")
-			if err := os.Symlink(dir, link); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(dir, link))
 			p.verify(t, "Check of a link", link, Check(link))
 		})
 	}
@@ -80,9 +78,7 @@ func TestFiles(t *testing.T) {
 	for _, p := range places {
 		t.Run(p.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "file")
-			if err := os.WriteFile(file, []byte("content"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte("content"), 0o600))
 			p.finish(t, file)
 			got, err := ReadFile(file)
 			p.verify(t, "ReadFile", file, err)
@@ -102,9 +98,7 @@ func TestWhatIsNoDirectory(t *testing.T) {
 		t.Errorf("a missing file: %v", err)
 	}
 	file, pipe, link := filepath.Join(dir, "file"), filepath.Join(dir, "pipe"), filepath.Join(dir, "link")
-	if err := errors.Join(os.WriteFile(file, nil, 0o600), syscall.Mkfifo(pipe, 0o600), os.Symlink(dir, link)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(file, nil, 0o600), syscall.Mkfifo(pipe, 0o600), os.Symlink(dir, link)))
 	if err := Check(file); err == nil || !strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("a file: %v", err)
 	}
@@ -114,9 +108,7 @@ func TestWhatIsNoDirectory(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return
 	}
-	if err := os.Lchown(link, stranger, stranger); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Lchown(link, stranger, stranger))
 	if err := Check(link); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("link %s belongs to uid %d", link, stranger)) {
 		t.Errorf("a link of another user to a directory of this one: %v", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestEnd ends processes of which one ignores SIGTERM. It is killed after its time.
@@ -16,16 +18,10 @@ func TestEnd(t *testing.T) {
 	} {
 		cmd := exec.Command("sh", "-c", script)
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, cmd.Start())
 		if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 			t.Fatalf("%q, %v", line, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestStartTime(t *testing.T) {
@@ -13,19 +15,13 @@ func TestStartTime(t *testing.T) {
 	}
 	child := exec.Command("cat")
 	in, err := child.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, child.Start())
 	if StartTime(child.Process.Pid) == "" {
 		t.Error("a child that runs has no start time")
 	}
 	in.Close()
-	if err := child.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Wait())
 	if at := StartTime(child.Process.Pid); at != "" {
 		t.Errorf("a child that has ended was started at %q", at)
 	}

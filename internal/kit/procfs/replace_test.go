@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // replacedEnv makes the test binary a process that starts a child and replaces its program this
@@ -61,18 +63,12 @@ func startAndReplace(left int) (err error) {
 // four programs live on, and end when the process is killed.
 func TestChildrenSurviveReplace(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p := exec.Command(self)
 	p.Env, p.Stderr = append(os.Environ(), replacedEnv+"=3"), os.Stderr
 	out, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, p.Start())
 	defer p.Wait()
 	defer p.Process.Kill()
 	var children []int
@@ -95,9 +91,7 @@ func TestChildrenSurviveReplace(t *testing.T) {
 			t.Errorf("child %d has ended", pid)
 		}
 	}
-	if err := p.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Process.Kill())
 	_ = p.Wait() // it was killed
 	for _, pid := range children {
 		if err := awaitEnd(t.Context(), func() bool { return StartTime(pid) != "" }, time.Minute); err != nil {
@@ -112,16 +106,12 @@ func TestFailedReplace(t *testing.T) {
 	s := NewStarter()
 	defer s.Close()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
 	defer w.Close()
 	var kept Kept
 	fd, err := kept.Add(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := s.Replace("/no/such/program", []string{"x"}, nil, &kept); err == nil || !strings.Contains(err.Error(), "start of /no/such/program") {
 		t.Errorf("error %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 )
@@ -23,13 +24,9 @@ func encode(t testing.TB, logs ...log) []byte {
 	var b bytes.Buffer
 	w := NewWriter(&b)
 	for _, l := range logs {
-		if err := w.Add(l.attempt, l.stream, strings.NewReader(l.text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Add(l.attempt, l.stream, strings.NewReader(l.text)))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -88,9 +85,7 @@ func TestOneLogIsReadWithoutTheOthers(t *testing.T) {
 	file := encode(t, log{"a", "stdout", long}, log{"b", "stdout", "hello\n"}, log{"c", "stdout", long})
 	r := &rangeReader{ReaderAt: bytes.NewReader(file)}
 	index, err := ReadIndex(r, int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	text, err := readLog(index, r, "b", "stdout")
 	if string(text) != "hello\n" || err != nil || r.bytes > 200 {
 		t.Errorf("%q, %v, and %d bytes were read of %d", text, err, r.bytes, len(file))
@@ -180,9 +175,7 @@ func TestDirectoryOfAJob(t *testing.T) {
 			_, err := w.Write(content)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	dir, err := OpenDir(t.Context(), fsys, "/logs/job")
 	if err != nil || len(dir.entries) > 0 {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	pprofile "github.com/google/pprof/profile"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 //go:noinline
@@ -59,9 +61,7 @@ func TestTake(t *testing.T) {
 func TestTakeIsRefused(t *testing.T) {
 	var refusal Refusal
 	var self bytes.Buffer
-	if err := pprof.StartCPUProfile(&self); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pprof.StartCPUProfile(&self))
 	if _, err := Take(t.Context(), Query{CPU, 1}); !errors.As(err, &refusal) || !strings.Contains(string(refusal), "of itself") {
 		t.Errorf("while the program takes a profile: %v", err)
 	}
@@ -90,9 +90,7 @@ func TestQueries(t *testing.T) {
 		"kind=cpu&seconds=61": "from 1 to 60", "kind=cpu&seconds=0": "from 1 to 60", "kind=trace&seconds=1": "expected one of cpu, heap, goroutine, stacks", "kind=cpu": "expected a number",
 	} {
 		v, err := url.ParseQuery(values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		q, err := FromValues(v)
 		if want == "" && (err != nil || q.Values().Encode() != values) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %+v, %v", values, q, err)

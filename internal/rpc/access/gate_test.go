@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // everyHeader is what each answer has, good or refused.
@@ -124,9 +126,7 @@ func TestHostOfConnection(t *testing.T) {
 		}
 	}
 	answer, err := server.Client().Get(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer answer.Body.Close()
 	r.want("over a connection", answer, http.StatusOK)
 }
@@ -335,9 +335,7 @@ func TestConfig(t *testing.T) {
 func TestRequestsOfSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, err := New(Config{Token: testToken, Requests: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		release := make(chan struct{})
 		handler := g.Handler(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 			if q.URL.Path == "/slow" {
@@ -398,9 +396,7 @@ func TestRequestsOfSession(t *testing.T) {
 func TestStreamsAreCountedApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, err := New(Config{Token: testToken, Requests: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var leaves []func()
 		var codes []int
 		handler := g.Handler(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {

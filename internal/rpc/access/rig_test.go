@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const (
@@ -60,9 +62,7 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 		change(&cfg)
 	}
 	gate, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.gate = gate
 	mux := http.NewServeMux()
 	mux.HandleFunc("/login", gate.Login)
@@ -159,9 +159,7 @@ var (
 func flipped(t *testing.T, value string, bit int) string {
 	t.Helper()
 	sealed, err := base64.RawURLEncoding.DecodeString(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	sealed[bit/8] ^= 1 << (bit % 8)
 	return base64.RawURLEncoding.EncodeToString(sealed)
 }

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func testCookies(t *testing.T, token, cluster string, secure bool) *cookies {
 	t.Helper()
 	c, err := newCookies(&Config{Token: token, Cluster: cluster, Secure: secure, Base: "/"}, secure)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c
 }
 
@@ -89,9 +89,7 @@ func TestSealedRubbishIsRefused(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	c, err := newCookies(&Config{Token: testToken, Base: "/"}, false)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add("")
 	f.Add("AAAA")
 	f.Add(c.seal(newSession("ada", time.Unix(1_763_700_000, 0)))[1:])
@@ -139,9 +137,7 @@ func TestCookieAttributes(t *testing.T) {
 	} {
 		c.cfg.Token = testToken
 		made, err := newCookies(&c.cfg, c.cfg.Secure)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		h := http.Header{"Set-Cookie": {"theme=dark"}}
 		made.set(h, newSession("eve", at), at)
 		made.set(h, newSession("ada", at), at) // replaces the first one

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/kit/failpoint"
+	"github.com/hammr/hammr/internal/testing/must"
 	"go.uber.org/goleak"
 )
 
@@ -31,9 +32,7 @@ func client(t *testing.T, token string) *Client {
 
 func TestFaultsArrive(t *testing.T) {
 	control, err := failpoint.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer control.Close()
 	at, c := page(t, control), client(t, "secret")
 	for what, err := range map[string]error{
@@ -66,9 +65,7 @@ func TestFaultsArrive(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	control, err := failpoint.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer control.Close()
 	with, without := page(t, control), page(t, nil)
 	for want, err := range map[string]error{

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"sync"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // knownConn records what its server learns of the peer.
@@ -55,9 +57,7 @@ func TestHandlersReachTheConnection(t *testing.T) {
 	for _, name := range []string{"HTTP/1", "HTTP/2"} {
 		t.Run(name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			conns := &layers{l, make(chan *knownConn, 1)}
 			var conn *knownConn
 			server := New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,9 +80,7 @@ func TestHandlersReachTheConnection(t *testing.T) {
 			transport := &http.Transport{Protocols: protocols}
 			defer transport.CloseIdleConnections()
 			answer, err := (&http.Client{Transport: transport}).Get("http://" + l.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer answer.Body.Close()
 			if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "1 0 false true" {
 				t.Errorf("%q, %v", text, err)

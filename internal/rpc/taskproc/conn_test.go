@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func kill(cause string) *ToTask {
@@ -19,16 +21,12 @@ func kill(cause string) *ToTask {
 func TestMessagesArriveInOrder(t *testing.T) {
 	var stream bytes.Buffer
 	for _, cause := range []string{"one", "", "three"} {
-		if err := WriteMessage(&stream, kill(cause)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteMessage(&stream, kill(cause)))
 	}
 	r := bufio.NewReader(&stream)
 	for _, want := range []string{"one", "", "three"} {
 		got := new(ToTask)
-		if err := ReadMessage(r, got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ReadMessage(r, got))
 		if got.GetKill().GetCause() != want {
 			t.Errorf("cause is %q, want %q", got.GetKill().GetCause(), want)
 		}
@@ -40,9 +38,7 @@ func TestMessagesArriveInOrder(t *testing.T) {
 
 func TestTruncatedMessageIsUnexpectedEOF(t *testing.T) {
 	var stream bytes.Buffer
-	if err := WriteMessage(&stream, kill("because")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteMessage(&stream, kill("because")))
 	whole := stream.Bytes()
 	for n := 1; n < len(whole); n++ {
 		err := ReadMessage(bufio.NewReader(bytes.NewReader(whole[:n])), new(ToTask))
@@ -77,9 +73,7 @@ func TestEndsExchangeMessagesOverAPipe(t *testing.T) {
 		}
 		task.Close()
 	}()
-	if err := node.Send(kill("echo")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, node.Send(kill("echo")))
 	got, err := node.Receive()
 	if err != nil || got.GetProgress().GetStatus() != "echo" {
 		t.Fatalf("received %v, %v", got, err)
@@ -91,9 +85,7 @@ func TestEndsExchangeMessagesOverAPipe(t *testing.T) {
 
 func FuzzReadMessage(f *testing.F) {
 	var seed bytes.Buffer
-	if err := WriteMessage(&seed, kill("because")); err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, WriteMessage(&seed, kill("because")))
 	f.Add(seed.Bytes())
 	f.Add([]byte{0})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x7f, 1})
@@ -103,9 +95,7 @@ func FuzzReadMessage(f *testing.F) {
 			return
 		}
 		var again bytes.Buffer
-		if err := WriteMessage(&again, m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteMessage(&again, m))
 		copied := new(ToTask)
 		if err := ReadMessage(bufio.NewReader(&again), copied); err != nil || !proto.Equal(m, copied) {
 			t.Fatalf("round trip of %v gives %v, %v", m, copied, err)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestControlSocketIsInheritedOnce(t *testing.T) {
@@ -14,16 +16,12 @@ func TestControlSocketIsInheritedOnce(t *testing.T) {
 		t.Fatalf("without a mark: %v, %v", conn, err)
 	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	node := os.NewFile(uintptr(pair[0]), "node")
 	defer node.Close()
 	t.Setenv(ControlVariable, strconv.Itoa(pair[1]))
 	conn, err := Inherited()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	task := NewTaskEnd(conn)
 	defer task.Close()
 	if err := WriteMessage(node, &ToTask{Message: &ToTask_Start{Start: &Start{Program: "p"}}}); err != nil {
@@ -49,9 +47,7 @@ func TestControlSocketIsInheritedOnce(t *testing.T) {
 
 func TestVariableThatNamesNoSocketIsRefused(t *testing.T) {
 	file, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, mark := range []string{"", "x", "-1", "1", "65536", strconv.Itoa(int(file.Fd()))} {
 		t.Setenv(ControlVariable, mark)
 		if conn, err := Inherited(); conn != nil || err == nil || !strings.Contains(err.Error(), ControlVariable+"="+mark) {

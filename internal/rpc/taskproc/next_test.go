@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // taskEnds waits for the report of a task's end.
@@ -21,20 +23,14 @@ func taskEnds(n *NextTask) bool {
 func newNext(t *testing.T) (*NextTask, *Next) {
 	t.Helper()
 	h, theirs, err := NewNextTask()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	fd, err := unix.Dup(int(theirs.Fd())) // InheritedNext takes ownership of this descriptor
 	theirs.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	n := &Next{}
 	t.Setenv(NextVariable, strconv.Itoa(fd))
 	conn, err := inherited(NextVariable)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	n.conn = conn.(*net.UnixConn)
 	t.Cleanup(func() { h.Close(); n.conn.Close() })
 	return h, n
@@ -53,9 +49,7 @@ func TestNextTaskReceivesItsDescriptors(t *testing.T) {
 		}
 		defer ours[i].Close()
 	}
-	if err := h.Assign(theirs[0], theirs[1], theirs[2]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Assign(theirs[0], theirs[1], theirs[2]))
 	fds, err := n.receive()
 	if err != nil || len(fds) != givenFiles {
 		t.Fatalf("descriptors %v, %v", fds, err)
@@ -91,9 +85,7 @@ func TestInvalidNextTaskIsRefused(t *testing.T) {
 		},
 	} {
 		h, n := newNext(t)
-		if err := send(h); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, send(h))
 		if fds, err := n.receive(); fds != nil || err == nil || !strings.Contains(err.Error(), "instead of a next task") {
 			t.Errorf("%s: %v, %v", what, fds, err)
 		}

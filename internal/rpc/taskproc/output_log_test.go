@@ -8,6 +8,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // testOutput returns the output of a Node, as a master describes it.
@@ -42,9 +44,7 @@ func TestPackedOutputsRoundTrip(t *testing.T) {
 func TestPackedOutputsAtUnknownPlacesAreRefused(t *testing.T) {
 	for _, place := range []int32{-1, 1} {
 		packed, err := proto.Marshal(&PackedOutputs{Places: []*PackedOutputs_Place{{}}, Outputs: []*PackedOutputs_Output{{Place: place}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, _, err := UnpackOutputs(0, packed); err == nil {
 			t.Errorf("place %d is accepted", place)
 		}
@@ -95,9 +95,7 @@ func read(t *rapid.T, log *OutputLog, from int, known *map[string]bool) int {
 			t.Fatalf("part from %d to %d of %d bytes, want one from %d", part.From, part.Next, len(part.Packed), from)
 		}
 		outputs, revoked, err := UnpackOutputs(3, part.Packed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, a := range revoked {
 			delete(*known, a)
 		}

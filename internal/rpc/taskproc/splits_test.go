@@ -7,6 +7,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func someSplits(n int) []*Split {
@@ -24,9 +26,7 @@ func TestSplitsAreReadFromTheirFile(t *testing.T) {
 	for _, n := range []int{0, 1, 300} {
 		splits := someSplits(n)
 		data, hash, err := EncodeSplits(splits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got, err := DecodeSplits(bytes.NewReader(data), hash)
 		if err != nil || len(got) != n {
 			t.Fatalf("%d of %d splits, %v", len(got), n, err)
@@ -41,9 +41,7 @@ func TestSplitsAreReadFromTheirFile(t *testing.T) {
 
 func TestDamagedStagingFileIsRefused(t *testing.T) {
 	data, hash, err := EncodeSplits(someSplits(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for n := range data {
 		if _, err := DecodeSplits(bytes.NewReader(data[:n]), hash); !errors.Is(err, ErrDamagedSplits) {
 			t.Errorf("first %d bytes: %v", n, err)
@@ -58,9 +56,7 @@ func TestDamagedStagingFileIsRefused(t *testing.T) {
 
 func FuzzDecodeSplits(f *testing.F) {
 	data, _, err := EncodeSplits(someSplits(2))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add(data)
 	f.Add([]byte{})
 	f.Add([]byte{5, 1})
@@ -70,9 +66,7 @@ func FuzzDecodeSplits(f *testing.F) {
 			return
 		}
 		again, hash, err := EncodeSplits(splits)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if back, err := DecodeSplits(bytes.NewReader(again), hash); err != nil || len(back) != len(splits) {
 			t.Fatalf("%d of %d splits come back: %v", len(back), len(splits), err)
 		}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func progress(status string) *FromTask {
@@ -35,9 +37,7 @@ func TestPausedEndsLoseNoByte(t *testing.T) {
 			}
 		}
 		ours, theirs, err := SocketPair()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		end := NewTasknodeEnd(ours)
 		for len(stream) > 0 {
 			n := min(len(stream), 1+random.IntN(receiveBuffer))
@@ -49,9 +49,7 @@ func TestPausedEndsLoseNoByte(t *testing.T) {
 				received, _ := end.Pause()
 				before := len(received)
 				end.Resume()
-				if err := end.c.fill(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, end.c.fill())
 				received, _ = end.Pause()
 				read += len(received) - before
 				end.Resume()
@@ -79,9 +77,7 @@ func TestPausedEndsLoseNoByte(t *testing.T) {
 // read. Another end sends the rest.
 func TestUnsentMessagesAreContinued(t *testing.T) {
 	ours, theirs, err := SocketPair()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer theirs.Close()
 	end := NewTasknodeEnd(ours)
 	cause := strings.Repeat("long ", 1<<20)
@@ -98,13 +94,9 @@ func TestUnsentMessagesAreContinued(t *testing.T) {
 	if err == nil {
 		err = raw.Control(func(d uintptr) { fd, err = unix.Dup(int(d)) })
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	again, err := InheritedConn(os.NewFile(uintptr(fd), "socket"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	next := ContinueTasknodeEnd(again, nil, slices.Clone(unsent))
 	go next.Send(kill("next"))
 	task := NewTaskEnd(theirs)

@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/docs/board"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestSamplesAreThoseOfTheBoard samples a job that waits in the pool default.
@@ -17,9 +18,7 @@ func TestSamplesAreThoseOfTheBoard(t *testing.T) {
 	state, b := cluster.New("1"), board.New(board.Config{Summary: func([]byte) board.Summary { return board.Summary{} }})
 	e := cluster.Entry{At: 1, Command: cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(3, 1), MaxAttempts: [2]int{4, 4}}}}
 	delta, err := state.Apply(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	b.Commit(e, delta, state.View())
 	for second := range int64(10) {
 		b.Sample(1000*second+5000, map[string][2]float64{"default": {2, 0}})

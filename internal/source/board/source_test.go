@@ -21,6 +21,7 @@ import (
 	"github.com/hammr/hammr/internal/docs/report"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // The equality of documents with those of the leader is tested in package jobmaster, beside the masters.
@@ -49,9 +50,7 @@ func largeJob(tb testing.TB, maps int) *board.Board {
 	job := cluster.JobID{Cluster: "1", Number: 1}
 	do(cluster.SubmitJob{Spec: cluster.JobSpec{Name: "large", Graph: dag.MapReduce(maps, 1), MaxAttempts: [2]int{4, 4}, SlowStartPPM: 1_000_000}})
 	do(cluster.StartJob{Job: job})
-	if err := state.Load(job, make([]cluster.Split, maps)); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, state.Load(job, make([]cluster.Split, maps)))
 	for n := range 100 {
 		do(cluster.JoinMachine{Name: fmt.Sprint("n", n), Instance: "x", Slots: cluster.Slots{4, 1}})
 	}
@@ -177,9 +176,7 @@ func TestJobsThatHaveLeftTheState(t *testing.T) {
 		task, err3 := docs.Task.Read(ctx, s, docs.TaskID{Job: goneJob, Task: "task_1_0007_m_000002"})
 		events, err4 := docs.Events.Read(ctx, s, docs.TaskID{Job: goneJob, Task: "task_1_0007_m_000002"})
 		text, err5 := s.Log(ctx, "attempt_1_0007_m_000002_0", "stderr", docs.LogRange{})
-		if err := errors.Join(err, err2, err3, err4, err5); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, err2, err3, err4, err5))
 		want := apidoc.TaskRow{ID: "task_1_0007_m_000002", Type: "MAP", Stage: "m", Number: 2, State: "SUCCEEDED", Attempts: 1, Node: "n3", Place: "unknown", StartTime: 1000, FinishTime: 5000, Duration: 2500, Bytes: 7, Records: 3}
 		if got := c.Value.Row(goneJob, 0); got != want || r.Value.Name != "gone" || len(r.Value.Tasks)+len(r.Value.Configuration) > 0 {
 			t.Fatalf("%+v, want %+v; %+v", got, want, r.Value)

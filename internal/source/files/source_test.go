@@ -23,6 +23,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/internal/source/files"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/web"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/local"
@@ -63,9 +64,7 @@ func someHistory(id string) *history.Job {
 func write(t *testing.T, parts ...string) {
 	t.Helper()
 	text, name := parts[len(parts)-1], filepath.Join(parts[:len(parts)-1]...)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)))
 }
 
 func newSource(t *testing.T) *files.Source {
@@ -73,9 +72,7 @@ func newSource(t *testing.T) *files.Source {
 	dir := t.TempDir()
 	for _, id := range []string{newJob, oldJob} {
 		var b bytes.Buffer
-		if err := history.Encode(&b, someHistory(id)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, history.Encode(&b, someHistory(id)))
 		write(t, dir, "1970-01-01", id+history.CompressedSuffix, b.String())
 	}
 	index := histindex.New(histindex.Config{Dir: dir, Resolve: func(_ context.Context, name string) (storage.FS, string, error) { return new(local.FS), name, nil }})
@@ -90,30 +87,22 @@ func newDrills(t *testing.T) docs.Table {
 	v := &chaos.Verdict{Seed: 7, Elapsed: 9000, Faults: []chaos.FaultResult{{Fault: "fault at 1s do kill tasknode 1", Injected: true, At: 1000, Recovery: 500}}, Jobs: []chaos.JobResult{{Name: "j1", Program: "wordcount", ID: newJob}}}
 	v.Sum()
 	verdict, err := v.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	plan := "hammr-plan 1\nseed 7\njob j1 wordcount\nfault at 1s do kill tasknode 1\n"
 	write(t, dir, "drills", "run-7", "verdict.json", string(verdict))
 	write(t, dir, "drills", "run-7", "plan", plan)
 	write(t, dir, "drills", "run-8", "verdict.json", `{"version":9}`)
 	write(t, dir, "drills", "run-9", "plan", plan) // it has no verdict yet
 	parsed, err := chaos.Parse("plan", []byte(plan))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := chaos.RowOf(parsed, v).Append(filepath.Join(dir, "drills", "drills.csv")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, chaos.RowOf(parsed, v).Append(filepath.Join(dir, "drills", "drills.csv")))
 	return files.Drills(filepath.Join(dir, "drills"))
 }
 
 // TestPagesWithoutACluster requests each page and each call of the API.
 func TestPagesWithoutACluster(t *testing.T) {
 	gate, err := access.New(access.Config{Refuse: web.Refuse})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	h := gate.Handler(web.New(web.Config{Source: newSource(t), Drills: newDrills(t), Gate: gate, Name: "hammr ui"}))
 	for path, texts := range map[string][]string{
 		"/":                                   {newJob},

@@ -7,14 +7,13 @@ import (
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestSchedulerIsAskedThroughTheLeader(t *testing.T) {
 	f := new(fakeClient)
 	s, err := New(Config{Age: time.Second, Connect: func(rpc.Config) (Client, error) { return f, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for range 3 { // the answers are shared
 		p, err := docs.Preview.Read(t.Context(), s, docs.PolicyQuery{Policy: "hfsp", Conf: map[string]string{"a": "b"}})
 		if err != nil || p.Value.Policy != "hfsp" || p.Value.Expected != "f1" {

@@ -23,6 +23,7 @@ import (
 	"github.com/hammr/hammr/internal/logs/joblog"
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 	"github.com/hammr/hammr/storage/mem"
 	"google.golang.org/protobuf/proto"
@@ -126,9 +127,7 @@ func newSource(t *testing.T) (*Source, *fakeClient, *clock) {
 			return files, strings.TrimPrefix(name, "mem:"), nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -161,9 +160,7 @@ func TestManyReadersCostOneQuestion(t *testing.T) {
 func TestStaleAnswers(t *testing.T) {
 	s, f, now := newSource(t)
 	first, err := docs.Nodes.Read(t.Context(), s, docs.No{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f.down.Store(true)
 	now.pass(5 * time.Second)
 	a, err := docs.Nodes.Read(t.Context(), s, docs.No{})
@@ -233,9 +230,7 @@ func TestLogs(t *testing.T) {
 		logs := joblog.NewWriter(w)
 		return errors.Join(logs.Add(overID, "stdout", strings.NewReader("kept\n")), logs.Close())
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if p, err := s.ReadLog(t.Context(), over, dir, "stdout", docs.LogRange{From: -3, Max: 2}); err != nil || string(p.Text) != "pt" || p.Offset != 2 || p.Size != 5 || !p.Complete {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -6,15 +6,14 @@ import (
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestStatusIsShared asks twice for a job that is over, and once for one that is unknown.
 func TestStatusIsShared(t *testing.T) {
 	f, c := &fakeClient{}, newClock()
 	s, err := New(Config{Now: c.time, Connect: func(rpc.Config) (Client, error) { return f, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	for range 2 {
 		a, err := docs.Status.Read(t.Context(), s, docs.JobID{Job: overJob})

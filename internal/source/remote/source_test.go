@@ -20,6 +20,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 	"github.com/hammr/hammr/internal/rpc/access"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/web"
 )
 
@@ -120,9 +121,7 @@ func serveSource(t *testing.T, f docs.Source) *httptest.Server {
 func apiOf(t *testing.T, f docs.Source) http.Handler {
 	t.Helper()
 	gate, err := access.New(access.Config{Token: token, Refuse: web.Refuse})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return gate.Handler(web.New(web.Config{Source: f, Gate: gate, Name: "master m1", Now: now}))
 }
 
@@ -167,9 +166,7 @@ func sourceOf(t *testing.T, cfg Config) *Source {
 	t.Helper()
 	cfg.Now = now
 	s, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s.mu.masters = cfg.RPC.Masters // in this order
 	t.Cleanup(func() { _ = s.Close() })
 	return s

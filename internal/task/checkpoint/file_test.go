@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/storage"
 )
 
@@ -50,13 +51,9 @@ func TestEndOfContextDoesNotBlameTheCheckpoint(t *testing.T) {
 
 func TestCheckpointRoundTrip(t *testing.T) {
 	encoded, err := Encode(someCheckpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got, err := Decode(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !proto.Equal(got, someCheckpoint()) {
 		t.Errorf("got %v", got)
 	}
@@ -64,9 +61,7 @@ func TestCheckpointRoundTrip(t *testing.T) {
 
 func TestCheckpointDamage(t *testing.T) {
 	encoded, err := Encode(someCheckpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range encoded {
 		if _, err := Decode(encoded[:i]); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("cut at %d: %v", i, err)
@@ -81,9 +76,7 @@ func TestCheckpointDamage(t *testing.T) {
 
 func TestCheckpointOfAnotherVersion(t *testing.T) {
 	encoded, err := Encode(someCheckpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	encoded[len(file.Magic)] = 1
 	if _, err := Decode(encoded); err == nil || !strings.Contains(err.Error(), "version 1") {
 		t.Errorf("error %v does not name the version", err)
@@ -92,9 +85,7 @@ func TestCheckpointOfAnotherVersion(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	encoded, err := Encode(someCheckpoint())
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add(encoded)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		body, err := Decode(b)
@@ -102,9 +93,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		again, err := Encode(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, err := Decode(again); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // figures returns one figure of each kind.
@@ -45,9 +47,7 @@ func TestFiguresAreDeterministic(t *testing.T) {
 
 func TestLegendListsEachNameOnce(t *testing.T) {
 	var svg bytes.Buffer
-	if err := figures()["grid"].SVG(&svg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, figures()["grid"].SVG(&svg))
 	for _, words := range []string{">Both<", ">fair<", ">hfsp<", ">fraction of jobs<"} {
 		want := 1
 		if words == ">fraction of jobs<" {
@@ -106,9 +106,7 @@ func TestNoData(t *testing.T) {
 
 func TestSave(t *testing.T) {
 	dir := t.TempDir()
-	if err := figures()["cdf"].Save(dir, "sojourn"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, figures()["cdf"].Save(dir, "sojourn"))
 	if got, err := os.ReadFile(filepath.Join(dir, "sojourn.svg")); err != nil || !strings.HasPrefix(string(got), "<svg ") || !strings.HasSuffix(string(got), "</svg>\n") {
 		t.Errorf("%.8q, %v", got, err)
 	}

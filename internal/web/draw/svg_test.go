@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // place is a point of a picture, in points from its upper left corner.
@@ -48,9 +50,7 @@ var (
 func drawn(t *testing.T, f *Figure) (p picture) {
 	t.Helper()
 	var svg bytes.Buffer
-	if err := f.SVG(&svg); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.SVG(&svg))
 	var read struct {
 		ViewBox string `xml:"viewBox,attr"`
 		Paths   []struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // decode decodes an answer.
@@ -97,9 +98,7 @@ func TestKillOfAnApplication(t *testing.T) {
 // TestXMLBody refuses a change as XML, and sends it as JSON.
 func TestXMLBody(t *testing.T) {
 	r, err := http.NewRequest("PUT", "http://m/", strings.NewReader("<appqueue><queue>root.nightly</queue></appqueue>"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.Header.Set("Content-Type", "application/xml")
 	if v, err := valueIn(r, "queue"); err == nil || !strings.Contains(err.Error(), "application/json") {
 		t.Errorf("%q, %v", v, err)
@@ -137,9 +136,7 @@ func TestTasksAreStreamed(t *testing.T) {
 func mustURL(t *testing.T, text string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return u
 }
 

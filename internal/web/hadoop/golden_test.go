@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // different are paths of Hadoop's answers that ours lack, and why.
@@ -159,9 +161,7 @@ func TestShapesAreHadoops(t *testing.T) {
 				t.Fatalf("%s: status %s, want %s: %.400s", q.target, got, status, w.Body)
 			}
 			got, err := shapeOf(w.Body.Bytes())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for path, kind := range want {
 				if !accepted(path) && !matches(got[path], kind) && !(strings.HasPrefix(kind, "empty") && hasBelow(got, path)) {
 					t.Errorf("%s is %q, want %q", path, got[path], kind)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 var update = flag.Bool("update", false, "record the shapes of Hadoop's answers in "+goldenFile)
@@ -37,28 +38,20 @@ type recorder struct {
 func (r *recorder) ask(label, daemon, method, path, accept, body string) []byte {
 	r.t.Helper()
 	request, err := http.NewRequestWithContext(r.t.Context(), method, "http://"+r.address[daemon]+path, strings.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	request.Header.Set("Accept", accept)
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
 	}
 	request.Close = true
 	answer, err := http.DefaultTransport.RoundTrip(request) // redirections are answers
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	if r.rawDir != "" {
 		head := fmt.Sprintf("%s %s\n%d %s\n\n", method, path, answer.StatusCode, answer.Header.Get("Content-Type"))
-		if err := os.WriteFile(filepath.Join(r.rawDir, strings.ReplaceAll(label, "/", "_")), append([]byte(head), text...), 0o644); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Do(r.t, os.WriteFile(filepath.Join(r.rawDir, strings.ReplaceAll(label, "/", "_")), append([]byte(head), text...), 0o644))
 	}
 	s, err := shapeOf(text)
 	if err != nil {
@@ -125,12 +118,8 @@ func (r *recorder) jobs(label, daemon, root, job string) {
 func script(t *testing.T, name, sleep string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, []byte("#!/bin/sh\nsleep "+sleep+"\ncat\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("#!/bin/sh\nsleep "+sleep+"\ncat\n"), 0o755))
+	must.Do(t, os.Chmod(filepath.Dir(file), 0o755))
 	return file
 }
 
@@ -144,9 +133,7 @@ func TestOracle(t *testing.T) {
 	}
 	if *update {
 		head := "# Shapes of the answers of Hadoop 3.4.3. Recorded by: make accept-hadoop UPDATE=-update\n\n"
-		if err := os.WriteFile(goldenFile, []byte(head+formatGolden(r.shapes)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(goldenFile, []byte(head+formatGolden(r.shapes)), 0o644))
 		return
 	}
 	// Which counters and lists are empty while a job runs depends on the moment. So a path may be in
@@ -176,9 +163,7 @@ func (r *recorder) scheduler(hdfs *minihdfs.Cluster, class string) {
 		"yarn.scheduler.capacity.root.default.capacity": "60",
 		"yarn.scheduler.capacity.root.nightly.capacity": "40",
 	}})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	defer func() {
 		if err := yarn.Close(); err != nil {
 			r.t.Error(err)
@@ -195,9 +180,7 @@ func (r *recorder) scheduler(hdfs *minihdfs.Cluster, class string) {
 func (r *recorder) cluster(ctx context.Context, hdfs *minihdfs.Cluster, yarn *minihdfs.Yarn) {
 	r.t.Helper()
 	history, err := yarn.StartHistoryServer(ctx, "")
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	defer history.Close()
 	for _, path := range []string{"", "/info", "/metrics", "/apps", "/nodes", "/appstatistics"} {
 		r.get("cluster"+path+" idle", "rm", "/ws/v1/cluster"+path)
@@ -218,9 +201,7 @@ func (r *recorder) cluster(ctx context.Context, hdfs *minihdfs.Cluster, yarn *mi
 	r.get("no path", "rm", "/ws/v1/cluster/nonsense")
 	r.get("no node", "rm", "/ws/v1/cluster/nodes/nonsense:1")
 	input := filepath.Join(r.t.TempDir(), "input")
-	if err := os.WriteFile(input, []byte(strings.Repeat("one two three\n", 100)), 0o644); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, os.WriteFile(input, []byte(strings.Repeat("one two three\n", 100)), 0o644))
 	if out, err := hdfs.RunJava(ctx, "org.apache.hadoop.fs.FsShell", "-put", input, "/input"); err != nil {
 		r.t.Fatalf("%v: %s", err, out)
 	}
@@ -280,9 +261,7 @@ func (r *recorder) run(ctx context.Context, yarn *minihdfs.Yarn, output string, 
 		r.t.Fatalf("%v: %+v", err, list)
 	}
 	account, err := user.Current()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	app := list.Apps.App[0].ID
 	of := "/ws/v1/cluster/apps/" + app
 	number := strings.TrimPrefix(app, "application_")

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // A shape is what a client relies on in an answer: the path of each value and its type. Elements
@@ -85,9 +87,7 @@ const goldenFile = "testdata/hadoop-3.4.3.txt"
 func readGolden(t *testing.T) map[string]shape {
 	t.Helper()
 	text, err := os.ReadFile(goldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return parseGolden(string(text))
 }
 
