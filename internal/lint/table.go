@@ -237,7 +237,7 @@ var importTable = []row{
 	{"bench/suspend", []string{"internal/web/draw", "sim/results", "sim/tables", "internal/kit/procfs"}},
 	{"bench/fleet", []string{
 		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/conf/counter", "internal/docs", "internal/kit/jsonfile", "internal/kit/percentile",
-		"internal/kit/procfs", "internal/rpc", "internal/kit/syncutil", "internal/rpc/taskproc", "internal/ops/testcluster", "internal/kit/validate", "internal/docs/apidoc", "internal/rpc/wire", "sim/tables",
+		"internal/kit/procfs", "internal/rpc", "internal/rpc/httpserver", "internal/kit/syncutil", "internal/rpc/taskproc", "internal/ops/testcluster", "internal/kit/validate", "internal/docs/apidoc", "internal/rpc/wire", "sim/tables",
 		"storage", "storage/local", "tasknode", "tasknode/masterlink",
 	}},
 	{"bench/program/...", []string{"bench", "dag", "mr"}},
