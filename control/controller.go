@@ -85,8 +85,10 @@ func (c *Controller) Step(now int64, events []Event) Output {
 		c.propose(now)
 	}
 	c.at = current{}
-	c.out.Wake = sched.Earliest(sched.Earliest(c.timeouts.next(), c.nextWake()), sched.Earliest(c.slow.wake, sched.Earliest(c.migrations.wake, c.stranded.due)))
-	c.out.Wake = sched.Earliest(c.out.Wake, sched.Earliest(c.outagePauses.next(), c.outputLost.next))
+	c.out.Wake = sched.Earliest(sched.Earliest(c.timeouts.next(), c.slow.wake), sched.Earliest(c.migrations.wake, c.outagePauses.next()))
+	if !c.inFlight {
+		c.out.Wake = sched.Earliest(c.out.Wake, c.planAt())
+	}
 	return c.out
 }
 
@@ -183,10 +185,10 @@ func (c *Controller) enqueue(command cluster.Command) {
 	c.pending = append(c.pending, cluster.Entry{Command: command})
 }
 
-// nextWake returns when the policy wants to decide again.
-func (c *Controller) nextWake() (wake int64) {
-	c.ask(func(p sched.Policy) { wake = p.NextWake() })
-	return wake
+// planAt returns when a plan is due although nothing changes; 0 for never.
+func (c *Controller) planAt() (at int64) {
+	c.ask(func(p sched.Policy) { at = p.NextWake() })
+	return sched.Earliest(at, sched.Earliest(c.stranded.due, c.outputLost.next))
 }
 
 // propose makes a batch of the pending commands and those of the policy. It is called only
@@ -195,7 +197,7 @@ func (c *Controller) nextWake() (wake int64) {
 // returned.
 func (c *Controller) propose(now int64) {
 	freeing := c.freeing()
-	if wake := sched.Earliest(c.nextWake(), sched.Earliest(c.stranded.due, c.outputLost.next)); c.decide || len(freeing) > 0 || wake != 0 && wake <= now {
+	if at := c.planAt(); c.decide || len(freeing) > 0 || at != 0 && at <= now {
 		c.decide = false
 		c.plan(now, freeing)
 	}

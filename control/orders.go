@@ -39,7 +39,9 @@ func (c *Controller) applied(now int64, delta cluster.Delta) {
 		}
 	}
 	for _, id := range delta.Revoked {
-		c.outputLost.due[id.Task.Job] = c.outputLost.due[id.Task.Job] // keeps the time of an earlier loss
+		if _, lost := c.outputLost.due[id.Task.Job]; !lost {
+			c.outputLost.due[id.Task.Job] = 0
+		}
 	}
 	for _, id := range delta.Jobs {
 		c.begin(id)
