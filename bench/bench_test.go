@@ -21,9 +21,7 @@ func testKit(t *testing.T, rounds int) *Kit {
 	dir := t.TempDir()
 	k := &Kit{cfg: Config{Dir: dir, SizeBytes: 1 << 20, Rounds: rounds, Out: io.Discard}, work: t.TempDir()}
 	k.bin = filepath.Join(k.work, "bin")
-	if err := run(t.Context(), Command{Args: []string{"go", "build", "-o", k.Program("timed"), "./program/timed"}, Env: []string{"CGO_ENABLED=0"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), Command{Args: []string{"go", "build", "-o", k.Program("timed"), "./program/timed"}, Env: []string{"CGO_ENABLED=0"}}))
 	return k
 }
 

@@ -198,9 +198,7 @@ func TestWhatARivalCannotDoIsSkipped(t *testing.T) {
 func TestInputsDependOnSeed(t *testing.T) {
 	content := func(w workload) string {
 		name := filepath.Join(t.TempDir(), "input")
-		if err := w.Input.generate(t.Context(), &Kit{cfg: Config{SizeBytes: 64 << 10}}, name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Input.generate(t.Context(), &Kit{cfg: Config{SizeBytes: 64 << 10}}, name))
 		return contentOf(t, name)
 	}
 	one, same, two := possibleWorkloads(t, 1), possibleWorkloads(t, 1), possibleWorkloads(t, 2)

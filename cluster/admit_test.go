@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // free returns the names of the machines with a free slot for maps.
@@ -114,9 +116,7 @@ func TestDrainUntilRestart(t *testing.T) {
 			t.Errorf("%s: before the restart %+v", name, n)
 		}
 		s, err := s.Snapshot().Restore()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		join.Instance = "j"
 		mustApply(t, s, join)
 		if n := s.View().Machine("n"); n.TakesTasks() != c.back || n.UntilRestart {

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestAttemptDiagram compares the diagram at AttemptState with the table of
 // transitions.
 func TestAttemptDiagram(t *testing.T) {
 	source, err := os.ReadFile("attempt.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	drawn := make(map[string]bool)
 	arrow := regexp.MustCompile(`^([\w, ]+) ──([\w, ]+)──► (\w+)`)
 	for line := range strings.Lines(string(source)) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestMemoryIsNotOvercommitted starts maps of 3 MiB on a machine of 8 MiB with five slots:
@@ -15,9 +16,7 @@ func TestMemoryIsNotOvercommitted(t *testing.T) {
 	spec := submit(5, 0)
 	spec.Spec.MemoryMB = [2]int64{3, 0}
 	mustApply(t, s, JoinMachine{Name: "n", Slots: Slots{5, 1}, MemoryMB: 8}, spec)
-	if err := s.Load(job1, make([]Split, 5)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Load(job1, make([]Split, 5)))
 	mustApply(t, s, StartJob{Job: job1})
 	start := func(n int) error {
 		_, err := s.Apply(Entry{At: 1, Command: StartAttempt{Task: mapTask(n), Machine: "n"}})
@@ -30,21 +29,15 @@ func TestMemoryIsNotOvercommitted(t *testing.T) {
 		}
 	}
 	for n := range 2 {
-		if err := start(n); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, start(n))
 	}
 	refused(2)
 	mustApply(t, s, FinishAttempt{Attempt: attemptAt(mapTask(0), 0)})
-	if err := start(2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, start(2))
 	refused(3)
 	suspended := attemptAt(mapTask(1), 0)
 	mustApply(t, s, PreemptAttempt{Attempt: suspended, Mode: "suspend"})
-	if err := start(3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, start(3))
 	if _, err := s.Apply(Entry{At: 2, Command: ResumeAttempt{Attempt: suspended}}); !errors.Is(err, ErrRefused) {
 		t.Errorf("resumed without memory: %v", err)
 	}
@@ -66,9 +59,7 @@ func TestBundleNeedsMemoryForAllItsTasks(t *testing.T) {
 	g.Edges[0].Channel = dag.ChannelTCP
 	spec := SubmitJob{Spec: JobSpec{Graph: g, MaxAttempts: [2]int{4, 4}, MemoryMB: [2]int64{3, 6}}}
 	mustApply(t, s, JoinMachine{Name: "n", Slots: Slots{1, 1}, MemoryMB: 8}, JoinMachine{Name: "o", Slots: Slots{1, 1}, MemoryMB: 8}, spec)
-	if err := s.Load(job1, make([]Split, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Load(job1, make([]Split, 1)))
 	mustApply(t, s, StartJob{Job: job1})
 	starts := func(second string) StartBundle {
 		return StartBundle{Job: job1, Starts: []StartAttempt{{Task: mapTask(0), Machine: "n"}, {Task: TaskID{job1, "r", 0}, Machine: second}}}

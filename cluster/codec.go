@@ -20,9 +20,9 @@ import (
 
 // encoding and decoding are the options of both codecs. They never change.
 var (
-	encoding = must(cbor.EncOptions{Sort: cbor.SortCoreDeterministic}.EncMode())
-	decoding = must(decodingOptions(cbor.ExtraDecErrorUnknownField).DecMode())
-	lenient  = must(decodingOptions(cbor.ExtraDecErrorNone).DecMode()) // ignores unknown fields
+	encoding = modeOf(cbor.EncOptions{Sort: cbor.SortCoreDeterministic}.EncMode())
+	decoding = modeOf(decodingOptions(cbor.ExtraDecErrorUnknownField).DecMode())
+	lenient  = modeOf(decodingOptions(cbor.ExtraDecErrorNone).DecMode()) // ignores unknown fields
 )
 
 func decodingOptions(refused cbor.ExtraDecErrorCond) cbor.DecOptions {
@@ -39,8 +39,8 @@ func decodingOptions(refused cbor.ExtraDecErrorCond) cbor.DecOptions {
 	}
 }
 
-// must panics if the options contradict each other, which is a mistake in this file.
-func must[M any](mode M, err error) M {
+// modeOf panics if the options contradict each other, which is a mistake in this file.
+func modeOf[M any](mode M, err error) M {
 	if err != nil {
 		panic(fmt.Sprintf("cluster: options of the codec: %v", err))
 	}

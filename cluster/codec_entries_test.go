@@ -16,6 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -81,13 +82,9 @@ func TestEveryCommandIsDecodedWithAllItsFields(t *testing.T) {
 	want := filledEntries(t)
 	want = append(want, Entry{Command: SubmitJob{}}, Entry{Command: FinishAttempt{}}) // nothing but zeros
 	data, err := EncodeEntries(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got, err := DecodeEntries(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range want {
 		if !reflect.DeepEqual(got[i], want[i]) {
 			t.Errorf("%s came back as\n%+v, want\n%+v", verbs[i].name, got[i], want[i])
@@ -99,9 +96,7 @@ func TestEveryCommandIsDecodedWithAllItsFields(t *testing.T) {
 // has a verb.
 func TestEveryCommandHasAVerb(t *testing.T) {
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var found []string
 	for _, path := range slices.DeleteFunc(files, func(path string) bool { return strings.HasSuffix(path, "_test.go") }) {
 		for _, receiver := range receiversOfApply(t, path) {
@@ -128,9 +123,7 @@ func TestEveryCommandHasAVerb(t *testing.T) {
 
 func receiversOfApply(t *testing.T, path string) (names []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.Name == "subject" {
 			names = append(names, f.Recv.List[0].Type.(*ast.Ident).Name)
@@ -148,37 +141,27 @@ func TestEntriesOfEarlierVersionsAreRead(t *testing.T) {
 	}
 	if err == nil {
 		entries, err := DecodeEntries(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if len(entries) == 0 {
 			t.Error("the golden file holds no entries")
 		}
 		now, err := EncodeEntries(filledEntries(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if !*update && !bytes.Equal(now, data) {
 			t.Error("entries are encoded differently from the golden file: keep the tags of fields, and run with -update only after adding a field or a command")
 		}
 	}
 	if *update {
 		data, err := EncodeEntries(filledEntries(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		writeGolden(t, goldenEntries, data)
 	}
 }
 
 func writeGolden(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, data, 0o644))
 }
 
 // TestEntriesOfALifeAreDecoded encodes and decodes the entries of random histories.
@@ -191,9 +174,7 @@ func TestEntriesOfALifeAreDecoded(t *testing.T) {
 				{At: int64(batch + 1), Client: "c", Sequence: rapid.Uint64Range(0, 9).Draw(t, "sequence"), Command: drawCommand(t, s)},
 			}
 			data, err := EncodeEntries(entries)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			decoded, err := DecodeEntries(data)
 			if err != nil || len(decoded) != len(entries) {
 				t.Fatalf("%d entries decoded: %v", len(decoded), err)
@@ -216,15 +197,11 @@ func TestEntriesOfALifeAreDecoded(t *testing.T) {
 func TestMalformedEntriesAreExplained(t *testing.T) {
 	record := func(r entryRecord) []byte {
 		data, err := encoding.Marshal([]entryRecord{r})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return append([]byte{entriesVersion}, data...)
 	}
 	later, err := encoding.Marshal(map[string]any{"Name": "fifo", "Since": 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for want, data := range map[string][]byte{
 		"no entries in 0 bytes":                          nil,
 		"format 2: this version of hammr reads format 3": {2},
@@ -243,9 +220,7 @@ func TestMalformedEntriesAreExplained(t *testing.T) {
 
 func FuzzDecodeEntries(f *testing.F) {
 	data, err := EncodeEntries(filledEntries(f))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	f.Add(data)
 	f.Add([]byte{entriesVersion, 0x80})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -254,13 +229,9 @@ func FuzzDecodeEntries(f *testing.F) {
 			return
 		}
 		again, err := EncodeEntries(entries)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		twice, err := DecodeEntries(again)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if last, err := EncodeEntries(twice); err != nil || !bytes.Equal(last, again) {
 			t.Errorf("entries change when they are read again: %v", err)
 		}
@@ -276,9 +247,7 @@ func TestModesInLogsAndSnapshots(t *testing.T) {
 			a := j.Stages[0].Tasks[0].Attempts[0]
 			entry := Entry{At: 5, Command: PreemptAttempt{Attempt: a.ID, Mode: mode, Cause: "a test"}}
 			log, err := EncodeEntries([]Entry{entry})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			read, err := DecodeEntries(log)
 			if err != nil || !reflect.DeepEqual(read, []Entry{entry}) {
 				t.Fatalf("the log has %+v, %v; want %+v", read, err, entry)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -130,9 +131,7 @@ func TestTaken(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		twin, err := s.Snapshot().Restore()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := twin.View().Job(job1).Stages[0]; got.Preemption != stage.Preemption || *got.Tasks[0].Attempts[0] != *a {
 			t.Errorf("%s: after a restart %+v, %+v", name, got.Preemption, *got.Tasks[0].Attempts[0])
 		}

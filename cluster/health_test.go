@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestUnhealthyMachineGetsNoTasks records that a machine is unhealthy. Its attempt continues,
@@ -45,9 +47,7 @@ func TestHealthIsInTheSnapshot(t *testing.T) {
 	s := New("1")
 	apply(t, s, JoinMachine{Name: "n", Instance: "i", Slots: Slots{2, 1}}, SetHealth{"n", "too hot"})
 	back, err := s.Snapshot().Restore()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if n := back.View().Machine("n"); n.Unhealthy != "too hot" || !n.Slots.IsZero() {
 		t.Errorf("restored %+v", n)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -243,9 +244,7 @@ func (l *lifetime) remedies() (commands []Command) {
 // restoreBackup replaces the cluster by one that is restored from a backup.
 func (l *lifetime) restoreBackup() {
 	s, err := l.s.Snapshot().Restore()
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	must.Do(l.t, err)
 	s.MarkRestored(1)
 	loadSplits(s)
 	l.s = replicate(s, l.s.notZero)

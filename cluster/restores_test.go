@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestARestoredStateReusesNoIDs continues a random history twice from one moment: as the
@@ -36,9 +38,7 @@ func TestARestoredStateReusesNoIDs(t *testing.T) {
 // continued returns the state that is restored from a snapshot of s.
 func continued(t *rapid.T, s *State) *State {
 	twin, err := s.Snapshot().Restore()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	twin.MarkRestored(1)
 	loadSplits(twin)
 	if got, want := twin.View().Restores(), s.View().Restores()+1; got != want {
@@ -79,9 +79,7 @@ func TestAttemptsOfARestoredStateHaveHighNumbers(t *testing.T) {
 	s := New("1")
 	apply(t, s, joinOf("a", "first"), submit(2, 1), StartJob{job1}, StartAttempt{Task: mapTask(0), Machine: "a"})
 	s, err := s.Snapshot().Restore()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s.MarkRestored(5)
 	apply(t, s, ExitAttempt{Attempt: attemptAt(mapTask(0), 0)}, StartAttempt{Task: mapTask(0), Machine: "a"})
 	if _, err := s.Apply(Entry{Command: KillAttempt{Attempt: attemptAt(mapTask(0), 1)}}); !errors.Is(err, ErrUnknown) {
@@ -110,9 +108,7 @@ func TestNumbersOfManyAttemptsAndJobsAreNotReused(t *testing.T) {
 	for _, submitted := range []int{1, 999_990} {
 		s.Submitted = submitted
 		again, err := s.Snapshot().Restore()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		again.MarkRestored(1)
 		loadSplits(again)
 		start(again, 1)
@@ -137,9 +133,7 @@ func TestARestoredStateRefusesRepeatedSubmissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := s.Snapshot().Restore()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s.MarkRestored(restoredAt)
 	repeated := submit(1, 0)
 	repeated.Spec.FirstSentAt = restoredAt - 1000

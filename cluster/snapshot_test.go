@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"pgregory.net/rapid"
 )
@@ -19,18 +20,14 @@ const goldenSnapshot = "testdata/codec/snapshot.v3"
 func encoded(t rapid.TB, s *State) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Snapshot().Encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Snapshot().Encode(&b))
 	return b.Bytes()
 }
 
 func restored(t rapid.TB, data []byte) *State {
 	t.Helper()
 	s, err := DecodeSnapshot(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return s
 }
 
@@ -181,9 +178,7 @@ func TestSnapshotsOfEarlierVersionsAreRead(t *testing.T) {
 		writeGolden(t, goldenSnapshot, encoded(t, s))
 	}
 	data, err := os.ReadFile(goldenSnapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := restored(t, data)
 	if j := s.View().Job(job1); j == nil || j.State != JobAborting || s.View().Policy() != "other" || j.Spec.Pool != "urgent" || len(s.View().Pools()) != 2 {
 		t.Errorf("the first job is %+v", j)
@@ -196,9 +191,7 @@ func TestRecordsAreWrittenWhole(t *testing.T) {
 		n := 0
 		fill(t, reflect.ValueOf(v).Elem(), &n)
 		data, err := encoding.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got := reflect.New(reflect.TypeOf(v).Elem())
 		if err := decoding.Unmarshal(data, got.Interface()); err != nil || !reflect.DeepEqual(got.Interface(), v) {
 			t.Errorf("%T came back as %+v, %v", v, got.Elem(), err)
@@ -328,9 +321,7 @@ func TestDerivedValuesAreComputedByRestore(t *testing.T) {
 					makeWrong(v.FieldByName(name))
 				}
 				got, err := snap.Restore()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if found := differences(want, got, make(map[string]bool)); found != "" {
 					t.Errorf("seed %d: a snapshot with a wrong %v.%s restores\n%s", seed, typ, name, found)
 				}

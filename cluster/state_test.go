@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 var job1 = JobID{"1", 1}
@@ -165,9 +166,7 @@ func TestSplitsMakePendingTasksFoundByHost(t *testing.T) {
 		t.Error("too few splits are taken")
 	}
 	splits := []Split{{Hosts: []string{"a", "b"}}, {Hosts: []string{"b"}}, {}}
-	if err := s.Load(job1, splits); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Load(job1, splits))
 	on := func(host string) (numbers []int) {
 		for task := range s.View().Job(job1).Stages[0].PendingOn(host) {
 			numbers = append(numbers, task.ID.Number)
@@ -204,9 +203,7 @@ func TestFreeSince(t *testing.T) {
 		return s.View().Machine("n").FreeSince[MapSlot]
 	}
 	at(1, JoinMachine{Name: "n", Slots: Slots{2, 1}}, submit(3, 0))
-	if err := s.Load(job1, make([]Split, 3)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Load(job1, make([]Split, 3)))
 	if got := at(5, StartJob{job1}, StartAttempt{Task: mapTask(0), Machine: "n"}); got != 1 {
 		t.Errorf("with one slot taken, one is free since %d, want 1", got)
 	}
@@ -245,9 +242,7 @@ func TestFilesOfStagesThatOthersReadBelongToTheOutput(t *testing.T) {
 	whole := dag.Range{End: dag.Position{Offset: 1}}
 	reduce := TaskID{Job: job1, Stage: "r", Number: 0}
 	apply(t, s, JoinMachine{Name: "n", Slots: Slots{1, 1}}, submit(1, 1))
-	if err := s.Load(job1, []Split{{Range: whole}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Load(job1, []Split{{Range: whole}}))
 	apply(t, s, StartJob{job1},
 		StartAttempt{Task: mapTask(0), Machine: "n", Range: whole},
 		FinishAttempt{Attempt: attemptAt(mapTask(0), 0), Range: whole, Output: Manifest{Pieces: []Piece{{Output: "other", Path: stagedDir(job1) + "/attempt_1_0001_m_000000_0.other.000"}}}},
@@ -371,12 +366,8 @@ func TestLateLocationsAreThoseOfLoadedSplits(t *testing.T) {
 	if err := s.Locate(job1, []Location{{Split: 0, Hosts: []string{"a"}}}); err == nil {
 		t.Error("splits are located that are not loaded")
 	}
-	if err := s.Load(job1, []Split{{Range: whole, Hosts: []string{"a"}}, {Range: whole}, {Range: whole}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Locate(job1, []Location{{Split: 0, Hosts: []string{"b"}}, {Split: 2, Hosts: []string{"b", "a"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Load(job1, []Split{{Range: whole, Hosts: []string{"a"}}, {Range: whole}, {Range: whole}}))
+	must.Do(t, s.Locate(job1, []Location{{Split: 0, Hosts: []string{"b"}}, {Split: 2, Hosts: []string{"b", "a"}}}))
 	stage := s.View().Job(job1).Stages[0]
 	for host, want := range map[string][]int{"a": {0, 2}, "b": {2}, "c": nil} {
 		var got []int

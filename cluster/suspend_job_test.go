@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -112,9 +113,7 @@ func TestASuspensionEndsWithItsAttempt(t *testing.T) {
 	at(60, PreemptAttempt{Attempt: resumed, Mode: preempt.Kill})
 	for id, want := range map[AttemptID]int64{killed: 7, finished: 9, resumed: 30} {
 		p, err := s.attempt(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := p.attempt.SuspendedUntilEnd(); got != want {
 			t.Errorf("%v was suspended for %d ms, want %d", id, got, want)
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // suspicionTest is a cluster of machines n0, n1, … with two map slots and two reduce slots
@@ -28,9 +30,7 @@ func (c *suspicionTest) apply(command Command) Delta {
 	if err != nil {
 		c.Fatalf("%T %+v: %v", command, command, err)
 	}
-	if err := c.s.CheckInvariants(); err != nil {
-		c.Fatal(err)
-	}
+	must.Do(c, c.s.CheckInvariants())
 	return delta
 }
 
@@ -40,9 +40,7 @@ func (c *suspicionTest) run(on ...string) *Job {
 	spec := submit(len(on), 1)
 	spec.Spec.MaxAttempts, spec.Spec.SlowStartPPM = [2]int{9, 9}, 1_000_000
 	id := c.apply(spec).Submitted
-	if err := c.s.Load(id, make([]Split, len(on))); err != nil {
-		c.Fatal(err)
-	}
+	must.Do(c, c.s.Load(id, make([]Split, len(on))))
 	c.apply(StartJob{Job: id})
 	for i, machine := range on {
 		c.apply(FinishAttempt{Attempt: c.start(TaskID{id, "m", i}, machine)})

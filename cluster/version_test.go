@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // releasedVersion is the newest cluster version of the last release (.ci/last-release). At a
@@ -93,9 +95,7 @@ func readNames(t *testing.T) map[string]int {
 		data, err = b.Bytes(), nil
 		writeGolden(t, goldenNames, data)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	names := make(map[string]int)
 	for line := range strings.Lines(string(data)) {
 		var version int
@@ -190,16 +190,12 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 	for _, version := range []int{FirstVersion - 1, FormatVersion + 1} {
 		want := fmt.Sprintf("the cluster has version %d, and this version of hammr supports versions 3 to 3: install the version of hammr that the other masters run", version)
 		log, err := EncodeEntries([]Entry{{Command: SetVersion{version}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, err := DecodeEntries(log); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("log: %v", err)
 		}
 		record, err := encoding.Marshal(map[int]any{1: "1", 2: version, 99: "a field of a later version"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		snapshot := fmt.Appendf(nil, "%s%d\n%s", snapshotHeader, snapshotVersion, record)
 		if _, err := DecodeSnapshot(bytes.NewReader(snapshot)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("snapshot: %v", err)

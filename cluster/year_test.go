@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/control"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/internal/testing/reachable"
 	"github.com/hammr/hammr/internal/testing/testlevel"
 	"github.com/hammr/hammr/preempt"
@@ -104,9 +105,7 @@ type year struct {
 // playYear runs a year and returns its reports, one a month.
 func playYear(t *testing.T, scale yearScale) (reports []yearReport) {
 	policy, err := registry.New("fair", map[string]string{"mapred.fairscheduler.preemption": "true"}, sched.Setup{Placement: sched.DefaultPlacement()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	y := &year{t: t, scale: scale, state: cluster.New("1"), now: yearStart, random: rand.New(rand.NewPCG(1, 2))}
 	y.brain = control.New(y.state.View(), policy)
 	y.brain.Trace(true)
@@ -221,18 +220,14 @@ func (y *year) loadSplits(s *cluster.State, id cluster.JobID) {
 			Hosts: []string{fmt.Sprintf("rack%d-host%d", n%4, n)},
 		}
 	}
-	if err := s.Load(id, splits); err != nil {
-		y.t.Fatal(err)
-	}
+	must.Do(y.t, s.Load(id, splits))
 }
 
 // commit writes a batch to the log and applies it. It returns its results and what follows from
 // jobs that are over: they are archived, and the oldest archived ones are retired.
 func (y *year) commit(batch []cluster.Entry) []control.Event {
 	data, err := cluster.EncodeEntries(batch)
-	if err != nil {
-		y.t.Fatal(err)
-	}
+	must.Do(y.t, err)
 	y.log, y.entries = append(y.log, data), y.entries+len(batch)
 	var done control.Applied
 	var events []control.Event
@@ -404,9 +399,7 @@ func (y *year) failureOf(j *cluster.Job, a *cluster.Attempt, dice int) control.E
 // encode returns the present snapshot as a file.
 func (y *year) encode() []byte {
 	var b bytes.Buffer
-	if err := y.state.Snapshot().Encode(&b); err != nil {
-		y.t.Fatal(err)
-	}
+	must.Do(y.t, y.state.Snapshot().Encode(&b))
 	return b.Bytes()
 }
 
@@ -419,24 +412,18 @@ func (y *year) restored() *cluster.State {
 	s := y.decode(y.snapshot)
 	for _, data := range y.log {
 		batch, err := cluster.DecodeEntries(data)
-		if err != nil {
-			y.t.Fatal(err)
-		}
+		must.Do(y.t, err)
 		for _, e := range batch {
 			_, _ = s.Apply(e) // refused entries are in the log too
 		}
 	}
-	if err := s.CheckInvariants(); err != nil {
-		y.t.Fatal(err)
-	}
+	must.Do(y.t, s.CheckInvariants())
 	return s
 }
 
 func (y *year) decode(data []byte) *cluster.State {
 	s, err := cluster.DecodeSnapshot(bytes.NewReader(data))
-	if err != nil {
-		y.t.Fatal(err)
-	}
+	must.Do(y.t, err)
 	return s
 }
 
@@ -448,9 +435,7 @@ func (y *year) restart() {
 		y.t.Fatal("the snapshot and the log give another state")
 	}
 	policy, err := registry.New("fair", map[string]string{"mapred.fairscheduler.preemption": "true"}, sched.Setup{Placement: sched.DefaultPlacement()})
-	if err != nil {
-		y.t.Fatal(err)
-	}
+	must.Do(y.t, err)
 	y.brain = control.New(y.state.View(), policy)
 	y.brain.Trace(true)
 	y.run(control.Leading{})

@@ -248,7 +248,7 @@ func (w *testCluster) Connect(ctx context.Context, hello *wire.Report) (tasknode
 	masters := slices.Clone(w.masters)
 	w.mu.Unlock()
 	for _, m := range masters {
-		s := &tasknodeSession{orders: syncutil.NewMailbox[*wire.Order](), over: make(chan error, 1)}
+		s := &tasknodeSession{ctx: ctx, orders: syncutil.NewMailbox[*wire.Order](), over: make(chan error, 1)}
 		a, err := m.Attach(ctx, hello, s.orders.Put, func(cause error) { s.over <- cause })
 		if s.Attachment = a; err == nil {
 			return s, nil
@@ -262,12 +262,18 @@ func (w *testCluster) Connect(ctx context.Context, hello *wire.Report) (tasknode
 
 type tasknodeSession struct {
 	*jobmaster.Attachment
+	ctx    context.Context // of the tasknode; a crashed one sends nothing
 	orders *syncutil.Mailbox[*wire.Order]
 	over   chan error
 }
 
-func (s *tasknodeSession) Send(r *wire.Report) { s.Report(r) }
-func (s *tasknodeSession) Close()              { s.Detach() }
+func (s *tasknodeSession) Close() { s.Detach() }
+
+func (s *tasknodeSession) Send(r *wire.Report) {
+	if s.ctx.Err() == nil {
+		s.Report(r)
+	}
+}
 
 func (s *tasknodeSession) Receive(ctx context.Context) ([]*wire.Order, error) {
 	select {

@@ -131,9 +131,7 @@ func TestExplainWithoutStages(t *testing.T) {
 func (w *testCluster) writeHistory(name string, s *wire.JobStatus) {
 	w.t.Helper()
 	var text bytes.Buffer
-	if err := history.Encode(&text, &history.Job{Status: s}); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, history.Encode(&text, &history.Job{Status: s}))
 	f, err := w.fs.Create(w.ctx, name, storage.CreateOptions{})
 	must.Do(w.t, err)
 	if _, err := f.Write(text.Bytes()); err != nil {

@@ -102,9 +102,7 @@ func (w *testCluster) wantQueues(want ...string) {
 func TestPoolFileIsApplied(t *testing.T) {
 	withPoolFile(t, `<pool name="a"/>`, func(w *testCluster, f *poolFile) {
 		w.wantQueues("a", "adhoc", "default")
-		if err := w.leader().SetPolicy(w.ctx, "fair", map[string]string{"x": "1"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.leader().SetPolicy(w.ctx, "fair", map[string]string{"x": "1"}))
 		if conf := w.policy().Conf; conf["x"] != "1" || !strings.Contains(conf["pools"], `"a"`) {
 			t.Errorf("fair is set to %q", conf)
 		}

@@ -67,9 +67,7 @@ func TestWrittenRowsAreRead(t *testing.T) {
 		var file bytes.Buffer
 		w := &rowWriter[struct{}, everyType]{sink: &sink{w: &file}, rows: f.rows, keys: f.keys}
 		for _, row := range want {
-			if err := w.Write(struct{}{}, row); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Write(struct{}{}, row))
 		}
 		must.Do(t, w.Close())
 		in := Delimited[everyType]().Separator(sep)
@@ -109,9 +107,7 @@ func FuzzDelimited(f *testing.F) {
 		}
 		var file bytes.Buffer
 		w := &rowWriter[row, struct{}]{sink: &sink{w: &file}, rows: out.rows, keys: out.keys}
-		if err := w.Write(first, struct{}{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(first, struct{}{}))
 		must.Do(t, w.Close())
 		if err := in.rows.decode(unsafe.Pointer(&second), bytes.TrimSuffix(file.Bytes(), []byte("\n"))); err != nil {
 			t.Fatalf("%q, written as %q: %v", line, file.Bytes(), err)

@@ -57,9 +57,7 @@ func serve(t *testing.T, start *taskproc.Start, programs ...Runnable) *taskproc.
 	node, ended := taskproc.NewTasknodeEnd(ours), make(chan error)
 	defer node.Close()
 	go func() { ended <- serveTasks(theirs, nil, programs) }()
-	if err := node.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, node.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}}))
 	var last *taskproc.FromTask
 	for {
 		m, err := node.Receive()

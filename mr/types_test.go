@@ -30,9 +30,7 @@ func build(t *testing.T, sources ...string) string {
 		patterns = append(patterns, fmt.Sprintf("./mr/overlay%d", i))
 	}
 	overlay := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlay, []byte(`{"Replace":{`+strings.Join(replace, ",")+`}}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(overlay, []byte(`{"Replace":{`+strings.Join(replace, ",")+`}}`), 0o644))
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-export", "-overlay", overlay}, patterns...)...)
 	var said strings.Builder
 	// Without cgo, as most packages of the gate are compiled.

@@ -51,9 +51,7 @@ func TestBufferedOfAnIntake(t *testing.T) {
 	if buffered := in.Buffered(); buffered != 0 {
 		t.Errorf("%d bytes of nothing", buffered)
 	}
-	if err := addStream(context.Background(), in, bytes.NewReader(data), s.Run, Ordinal{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, addStream(context.Background(), in, bytes.NewReader(data), s.Run, Ordinal{}))
 	if buffered := in.Buffered(); buffered != s.Run.Length {
 		t.Errorf("%d bytes of a run of %d", buffered, s.Run.Length)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestCountsOfAttempts runs attempts to different ends: one fails, one is killed before it
@@ -39,9 +40,7 @@ func TestCountsOfAttempts(t *testing.T) {
 		if _, err := second.Receive(); err != nil {
 			t.Fatal(err)
 		}
-		if err := second.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: new(taskproc.Finished)}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, second.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: new(taskproc.Finished)}}))
 		second.end(nil)
 		<-b.reports
 		want("one has finished", Counts{Started: 2, Succeeded: 1, Failed: 1, Killed: 1})

@@ -22,15 +22,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestSegmentsStayUntilTheJobIsRemoved(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: &taskproc.Progress{Records: 3}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Progress{Progress: &taskproc.Progress{Records: 3}}}))
 		if r := <-b.reports; r.GetProgress().GetRecords() != 3 {
 			t.Errorf("report %v", r)
 		}
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5, Outputs: []*taskproc.MapOutput{{Path: filepath.Join(b.attemptDir(), "map.out")}}}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5, Outputs: []*taskproc.MapOutput{{Path: filepath.Join(b.attemptDir(), "map.out")}}}}}))
 		task.end(nil)
 		if r := <-b.reports; r.GetFinished().GetOutputBytes() != 5 {
 			t.Errorf("report %v", r)
@@ -52,9 +48,7 @@ func TestSegmentsStayUntilTheJobIsRemoved(t *testing.T) {
 func TestFilesOfAnAttemptWithoutSegmentsGoWithIt(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_REDUCE)
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5}}}))
 		task.end(nil)
 		if r := <-b.reports; r.GetFinished() == nil {
 			t.Errorf("report %v", r)
@@ -105,9 +99,7 @@ func TestKilledTaskReceivesCauseOrContextEnd(t *testing.T) {
 func TestExitedTaskIsReportedWithItsCause(t *testing.T) {
 	run(t, func(b *rig) {
 		task := b.start(taskproc.Kind_MAP)
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{Cause: "disk full"}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Exited{Exited: &taskproc.Exited{Cause: "disk full"}}}))
 		task.end(nil)
 		if r := <-b.reports; r.GetExited().GetCause() != "disk full" {
 			t.Errorf("report %v", r)

@@ -139,9 +139,7 @@ func TestKillDoesNotWaitForADiskThatHangs(t *testing.T) {
 func TestWinnerWhoseProcessHangsStillWins(t *testing.T) {
 	runWith(t, func(b *rig) Launcher { return hungLauncher{b} }, func(b *rig) {
 		task := b.start(taskproc.Kind_REDUCE)
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{OutputBytes: 5}}}))
 		task.Close()
 		if joined := (<-b.reports).GetJoined(); joined == nil || joined.MapSlots != 1 || joined.ReduceSlots != 0 {
 			t.Errorf("report %v", joined)

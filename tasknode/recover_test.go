@@ -44,9 +44,7 @@ func (b *rig) finishMap() (dir string) {
 	task := b.start(taskproc.Kind_MAP)
 	dir = b.attemptDir()
 	output := writeSegments(b.t, dir)
-	if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}}); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: &taskproc.Finished{Outputs: []*taskproc.MapOutput{output}, OutputBytes: 9}}}))
 	task.end(nil)
 	if r := <-b.reports; r.GetFinished() == nil {
 		b.t.Fatalf("report %v", r)

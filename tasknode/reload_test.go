@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestReloadOffersLessThanRuns lowers what a machine offers below what its tasks use. They run on,
@@ -28,9 +29,7 @@ func TestReloadOffersLessThanRuns(t *testing.T) {
 		if c := b.daemon.Counts(); c.Offered != 4096 || c.Running != 1 {
 			t.Errorf("counts %+v", c)
 		}
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: new(taskproc.Finished)}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: new(taskproc.Finished)}}))
 		task.end(nil)
 		if r := <-b.reports; r.GetFinished() == nil {
 			t.Errorf("after the task: %v", r)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func (b *rig) orderStart(kind taskproc.Kind) {
@@ -39,9 +40,7 @@ func TestRestoredMasterLearnsOfEndsThatItHasLost(t *testing.T) {
 				if c.retained {
 					last.Outputs = []*taskproc.MapOutput{{Path: filepath.Join(b.attemptDir(), "map.out")}}
 				}
-				if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: last}}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Finished{Finished: last}}))
 				task.end(nil)
 				<-b.reports // finished
 				b.acknowledge()

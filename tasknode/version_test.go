@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/internal/rpc/protocol"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestProgramsOfOtherVersions runs programs of several versions. One without a common version
@@ -27,9 +28,7 @@ func TestProgramsOfOtherVersions(t *testing.T) {
 			runOn(t, nil, change, func(b *rig) {
 				task := b.start(taskproc.Kind_MAP)
 				if c.hello != nil {
-					if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Hello{Hello: c.hello}}); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Hello{Hello: c.hello}}))
 				}
 				err := task.Send(finished)
 				if c.want == "" && err != nil {

@@ -113,9 +113,7 @@ func TestRunnerResumes(t *testing.T) {
 	file := filepath.Join(r.Keep, fileName(trial.String())+".json")
 	keep := func(scale, version string) {
 		t.Helper()
-		if err := jsonfile.Write(file, savedTrial{trial.String(), scale, version, &sim.Result{End: 42}}, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, jsonfile.Write(file, savedTrial{trial.String(), scale, version, &sim.Result{End: 42}}, 0o666))
 	}
 	keep(s.key(), version())
 	if o, err := r.Run(context.Background(), trial); err != nil || o.End != 42 {
@@ -127,9 +125,7 @@ func TestRunnerResumes(t *testing.T) {
 			t.Errorf("kept with %v: error %v, expected that it was to be run", another, err)
 		}
 	}
-	if err := os.WriteFile(file, []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("{"), 0o666))
 	if _, err := r.Run(context.Background(), trial); err == nil || !strings.Contains(err.Error(), "remove the file") {
 		t.Errorf("error %v, expected that the file is damaged", err)
 	}

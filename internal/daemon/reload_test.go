@@ -57,9 +57,7 @@ func newReloads(t *testing.T, text string) *reloads {
 		Apply:  func(context.Context) error { r.applied = append(r.applied, r.inUse); return r.refuse },
 		Logger: slog.New(slog.NewTextHandler(&r.log, nil)),
 	}
-	if err := r.InUse.Load(daemon.Sources{File: r.file}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.InUse.Load(daemon.Sources{File: r.file}))
 	return r
 }
 

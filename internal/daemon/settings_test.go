@@ -60,9 +60,7 @@ func file(t *testing.T, text string) string {
 
 func TestDefaults(t *testing.T) {
 	var c testConfig
-	if err := c.settings().Load(daemon.Sources{Flags: map[string]string{"id": "m1"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.settings().Load(daemon.Sources{Flags: map[string]string{"id": "m1"}}))
 	if c.policy != "fifo" || c.slots != 2 || c.beat != time.Second || c.pprof || !slices.Equal(c.dirs, []string{"/a", "/b"}) {
 		t.Errorf("got %+v", c)
 	}

@@ -53,9 +53,7 @@ func TestTokenIsFound(t *testing.T) {
 
 func TestTokensAreTheUsersAlone(t *testing.T) {
 	dir := t.TempDir()
-	if err := (TokenStore{dir}).Save("17", "secret", []string{"a:1"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (TokenStore{dir}).Save("17", "secret", []string{"a:1"}))
 	for _, name := range []string{"tokens/17", "masters/a:1"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != 0o600 {
@@ -93,9 +91,7 @@ func TestTokenFilesOfOthersAreRefused(t *testing.T) {
 		}
 	}
 	s := TokenStore{filepath.Join(dir, "hammr")}
-	if err := s.Save("17", "secret-of-cluster-17", []string{"a:1"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Save("17", "secret-of-cluster-17", []string{"a:1"}))
 	must.Do(t, os.Chmod(filepath.Join(dir, "hammr", "tokens", "17"), 0o644))
 	t.Setenv(TokenFileVariable, "")
 	if _, _, err := s.Find("", []string{"a:1"}); err == nil || !strings.Contains(err.Error(), "chmod 600") {

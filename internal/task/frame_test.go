@@ -99,9 +99,7 @@ func TestMissingFrames(t *testing.T) {
 	var frames [][]byte
 	w := newFrameWriter(writerFunc(func(b []byte) (int, error) { frames = append(frames, bytes.Clone(b)); return len(b), nil }), 1)
 	for i := range 4 {
-		if err := w.add([]byte{byte(i)}, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.add([]byte{byte(i)}, nil))
 	}
 	must.Do(t, w.end(frameEnd))
 	for name, order := range map[string][]int{"left out": {0, 2, 3, 4}, "twice": {0, 1, 1, 2, 3, 4}, "swapped": {0, 2, 1, 3, 4}} {

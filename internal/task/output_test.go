@@ -222,9 +222,7 @@ func TestSuspendAndResume(t *testing.T) {
 	defer node.Close()
 	start := r.start(dag.GroupID{})
 	start.OutputDir = t.TempDir()
-	if err := node.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, node.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Start{Start: start}}))
 	for {
 		m, err := node.Receive()
 		must.Do(t, err)

@@ -67,9 +67,7 @@ func TestAMasterIsRestoredFromABackup(t *testing.T) {
 			t.Errorf("the backup is %+v", b.BackupInfo)
 		}
 		dir := filepath.Join(t.TempDir(), "raft")
-		if err := Restore(b, dir, Peer{ID: id, Address: address}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Restore(b, dir, Peer{ID: id, Address: address}))
 		m := startAlone(t, id, dir, address)
 		m.awaitNames(upTo(10))
 		if s := m.log.Status(); s.Term <= b.Term+restoredTerms || len(s.Masters) != 1 {
@@ -129,9 +127,7 @@ func TestAMasterThatIsLeftIsRecovered(t *testing.T) {
 func TestBadBackupsAreRefused(t *testing.T) {
 	var snapshot, whole bytes.Buffer
 	must.Do(t, cluster.New("1").Snapshot().Encode(&snapshot))
-	if err := writeBackup(&whole, BackupInfo{Cluster: "1", Index: 7, Bytes: int64(snapshot.Len())}, &snapshot); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeBackup(&whole, BackupInfo{Cluster: "1", Index: 7, Bytes: int64(snapshot.Len())}, &snapshot))
 	good, file := whole.Bytes(), filepath.Join(t.TempDir(), "backup")
 	check := func(what string, data []byte, want ...string) {
 		t.Helper()

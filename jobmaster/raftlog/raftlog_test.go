@@ -270,9 +270,7 @@ func TestUnreadableEntryEndsTheDaemon(t *testing.T) {
 		m := startCluster(t, 1, nil)[0]
 		m.awaitLead()
 		proposeAll(t, []*member{m}, 0, 1)
-		if err := m.log.raft.Apply([]byte{200}, 0).Error(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.log.raft.Apply([]byte{200}, 0).Error())
 		data, err := cluster.EncodeEntries(numbered(1))
 		must.Do(t, err)
 		must.Do(t, m.log.raft.Apply(data, 0).Error())

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 // TestPendingWriteGrowsWithAStalledDisk looks at a write that takes 5 s.
@@ -15,9 +17,7 @@ func TestPendingWriteGrowsWithAStalledDisk(t *testing.T) {
 		var during time.Duration
 		stall := func() error { time.Sleep(5 * time.Second); during = s.pending(); return nil }
 		s.before.Store(&stall)
-		if err := s.StoreLog(&raft.Log{Index: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.StoreLog(&raft.Log{Index: 1}))
 		if during != 5*time.Second || s.pending() != 0 {
 			t.Errorf("pending for %v during the write, for %v after it", during, s.pending())
 		}

@@ -59,9 +59,7 @@ func TestJobsArePlacedByOneFlow(t *testing.T) {
 	w.Join("a", 1, 0)
 	w.Join("b", 1, 0)
 	delta := w.Apply(cluster.SubmitJob{Spec: spec(1, 0)})
-	if err := w.State.Load(delta.Submitted, []cluster.Split{{Hosts: []string{"a", "b"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.State.Load(delta.Submitted, []cluster.Split{{Hosts: []string{"a", "b"}}}))
 	w.Apply(cluster.StartJob{Job: delta.Submitted})
 	w.submit(0, 0, "a")
 	w.wantPlan(sched.Placement{}, "1m0@b local", "2m0@a local")
@@ -75,9 +73,7 @@ func TestJobChoosesPlacement(t *testing.T) {
 	s := spec(1, 0)
 	s.Placement = "none"
 	delta := w.Apply(cluster.SubmitJob{Spec: s})
-	if err := w.State.Load(delta.Submitted, []cluster.Split{{Hosts: []string{"b"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.State.Load(delta.Submitted, []cluster.Split{{Hosts: []string{"b"}}}))
 	w.Apply(cluster.StartJob{Job: delta.Submitted})
 	w.wantPlan(sched.Placement{}, "1m0@a rack")
 }

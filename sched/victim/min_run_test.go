@@ -5,6 +5,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
 )
 
@@ -80,9 +81,7 @@ func TestDisallowedModes(t *testing.T) {
 func TestUnsplittableInputIsNotSplit(t *testing.T) {
 	s := &fixture{Cluster: newFixture(t, dag.MapReduce(1, 0)).Cluster}
 	id := s.Apply(cluster.SubmitJob{Spec: cluster.JobSpec{Graph: dag.MapReduce(1, 0), MaxAttempts: [2]int{1, 1}}}).Submitted
-	if err := s.State.Load(id, []cluster.Split{{Bytes: 1, Whole: true}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.State.Load(id, []cluster.Split{{Bytes: 1, Whole: true}}))
 	s.Apply(cluster.StartJob{Job: id})
 	s.job = s.View().Job(id)
 	v := Victim{Attempt: s.Start(s.job, 0, 0, "m")}

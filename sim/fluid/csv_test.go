@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestReadJobs(t *testing.T) {
@@ -60,9 +62,7 @@ func TestReadJobsRefuses(t *testing.T) {
 func TestWriteSojourns(t *testing.T) {
 	var out bytes.Buffer
 	jobs := []Job{job("a", 0, 1), job("b,c", 0, 1), job("d", 0, 1), job("e", 0, 1)}
-	if err := WriteSojourns(&out, jobs, []float64{27.5, 1.0 / 3, 0, 7.25e-9}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteSojourns(&out, jobs, []float64{27.5, 1.0 / 3, 0, 7.25e-9}))
 	const want = "jobid,sojourn_s\na,27.5000000000000\n\"b,c\",0.333333333333333\nd,0.00000000000000\ne,7.25000000000000e-09\n"
 	if out.String() != want {
 		t.Errorf("wrote\n%s, want\n%s", &out, want)

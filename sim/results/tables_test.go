@@ -47,9 +47,7 @@ func TestTables(t *testing.T) {
 		to *bytes.Buffer
 		do func(io.Writer, []PolicyRun) error
 	}{{&jobs, WriteJobs}, {&tasks, WriteTasks}, {&summary, WriteSummary}} {
-		if err := write.do(write.to, []PolicyRun{run}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write.do(write.to, []PolicyRun{run}))
 	}
 	checkText(t, "jobs.csv", jobs.String(), "policy,jobid,pool,submit_s,start_s,finish_s,sojourn_s,slowdown,maps,reduces,local_maps,preemptions,work_lost_s,work_conserved_s\n"+
 		"fifo,a,default,0.000,0.000,2.000,2.000,1.3333,3,0,3,0,0.000,0.000\n"+

@@ -28,9 +28,7 @@ func TestHistoryOfTheEngine(t *testing.T) {
 		},
 	}
 	var b bytes.Buffer
-	if err := history.Encode(&b, &history.Job{Status: s, Events: apidoc.Events{Events: []apidoc.Event{{At: 1e12, Kind: "start"}}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, history.Encode(&b, &history.Job{Status: s, Events: apidoc.Events{Events: []apidoc.Event{{At: 1e12, Kind: "start"}}}}))
 	w, err := Read(&b, "h", Options{})
 	must.Do(t, err)
 	wantJobOfTheEngine(t, s, w)
@@ -53,9 +51,7 @@ func wantJobOfTheEngine(t *testing.T, s *wire.JobStatus, w *Workload) {
 // TestEmptyHistory reads a history without tasks.
 func TestEmptyHistory(t *testing.T) {
 	var b bytes.Buffer
-	if err := history.Encode(&b, &history.Job{Status: &wire.JobStatus{JobId: "job_1_0001"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, history.Encode(&b, &history.Job{Status: &wire.JobStatus{JobId: "job_1_0001"}}))
 	_, err := Read(&b, "h", Options{})
 	wantError(t, err, "h: no jobs, expected at least one; jobs left out")
 }

@@ -89,9 +89,7 @@ func TestConcatKeepsOpenReaders(t *testing.T) {
 	}
 	r, err := f.Open(t.Context(), "/a")
 	must.Do(t, err)
-	if err := f.Concat(t.Context(), "/a", []string{"/b", "/c"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Concat(t.Context(), "/a", []string{"/b", "/c"}))
 	buf := make([]byte, 10)
 	if n, _ := r.Read(buf); string(buf[:n]) != "/a" {
 		t.Errorf("an open reader sees %q", buf[:n])

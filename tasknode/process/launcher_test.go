@@ -12,6 +12,7 @@ import (
 	"github.com/hammr/hammr/dag"
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
+	"github.com/hammr/hammr/internal/testing/must"
 	"golang.org/x/sys/unix"
 )
 
@@ -129,9 +130,7 @@ func TestTaskObeysOrders(t *testing.T) {
 	if m, err := r.end.Receive(); m.GetProgress().GetStatus() != "deaf" {
 		t.Fatalf("first message %v, %v", m, err)
 	}
-	if err := r.end.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.end.Send(&taskproc.ToTask{Message: &taskproc.ToTask_Kill{Kill: &taskproc.Kill{Cause: "enough"}}}))
 	stack := r.task.Stack()
 	if !strings.HasPrefix(stack, "goroutine 1 ") || !strings.Contains(stack, "blockForever") {
 		t.Errorf("stack %q", stack)

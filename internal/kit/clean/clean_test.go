@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestText(t *testing.T) {
@@ -124,9 +126,7 @@ func TestCell(t *testing.T) {
 		}
 		var file bytes.Buffer
 		w := csv.NewWriter(&file)
-		if err := w.Write([]string{"x", Cell(text), "y"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write([]string{"x", Cell(text), "y"}))
 		w.Flush()
 		cells, err := csv.NewReader(&file).Read()
 		if err != nil || len(cells) != 3 {

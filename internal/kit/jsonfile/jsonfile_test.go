@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 func TestWriteThenRead(t *testing.T) {
@@ -16,16 +18,12 @@ func TestWriteThenRead(t *testing.T) {
 		t.Errorf("a file that does not exist: %v", err)
 	}
 	for _, n := range []int{1, 2} {
-		if err := Write(file, map[string]int{"n": n}, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(file, map[string]int{"n": n}, 0o600))
 		if err := Read(file, &got); err != nil || got["n"] != n {
 			t.Errorf("%v: %v", err, got)
 		}
 	}
-	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("{"), 0o600))
 	if err := Read(file, &got); err == nil || !strings.HasPrefix(err.Error(), file+": ") {
 		t.Errorf("an incomplete document: %v", err)
 	}

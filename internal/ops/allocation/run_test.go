@@ -163,14 +163,10 @@ func TestState(t *testing.T) {
 	if left, _ := filepath.Glob(dir + "/saved-*"); !slices.Equal(left, []string{s.saved(2)}) {
 		t.Errorf("left: %q", left)
 	}
-	if err := os.WriteFile(s.manifestFile(), []byte(`{"version": 2}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(s.manifestFile(), []byte(`{"version": 2}`), 0o600))
 	_, err = s.read(command)
 	wantError(err, "has version 2; this program reads version 1")
-	if err := os.WriteFile(s.manifestFile(), []byte(`{"version": 1, "cluster": `), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(s.manifestFile(), []byte(`{"version": 1, "cluster": `), 0o600))
 	_, err = s.read(command)
 	wantError(err, "is damaged: ")
 	must.Do(t, s.finish())

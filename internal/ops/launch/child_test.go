@@ -26,9 +26,7 @@ func startScript(t *testing.T, script string) *Child {
 	t.Cleanup(starter.Close)
 	dir := t.TempDir()
 	ready := filepath.Join(dir, "ready")
-	if err := os.WriteFile(ready, []byte(`{"address":"of an earlier process"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(ready, []byte(`{"address":"of an earlier process"}`), 0o600))
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Env = append(os.Environ(), "READY="+ready)
 	cmd.SysProcAttr = Attributes(false)

@@ -84,9 +84,7 @@ func TestJobsOfRoot(t *testing.T) {
 func TestCheck(t *testing.T) {
 	prog := &program{hash: "abc", size: 100 << 20, arch: "amd64"}
 	good := survey{os: "Linux", arch: "x86_64", user: "ada", dir: "/d", state: "absent", free: 1 << 30}
-	if err := good.check(&Host{Name: "a1"}, prog); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, good.check(&Host{Name: "a1"}, prog))
 	for want, change := range map[string]func(s *survey){
 		"a1: its system is Darwin":                                  func(s *survey) { s.os = "Darwin" },
 		"a1: its processor is aarch64 and the program is for amd64": func(s *survey) { s.arch = "aarch64" },

@@ -105,9 +105,7 @@ func TestAllSuspendsAndResumes(t *testing.T) {
 			t.Errorf("calls: %v, want %v", m.calls, want)
 		}
 		done = nil
-		if err := Resume(t.Context(), m, noted, func(id string) { done = append(done, id) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Resume(t.Context(), m, noted, func(id string) { done = append(done, id) }))
 		if want := []string{"j1", "j4"}; !slices.Equal(done, want) {
 			t.Errorf("resumed: %v, want %v", done, want)
 		}

@@ -24,15 +24,11 @@ func TestControlSocketIsInheritedOnce(t *testing.T) {
 	must.Do(t, err)
 	task := NewTaskEnd(conn)
 	defer task.Close()
-	if err := WriteMessage(node, &ToTask{Message: &ToTask_Start{Start: &Start{Program: "p"}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteMessage(node, &ToTask{Message: &ToTask_Start{Start: &Start{Program: "p"}}}))
 	if start, err := task.ReceiveStart(); err != nil || start.Program != "p" {
 		t.Errorf("received %v, %v", start, err)
 	}
-	if err := WriteMessage(node, &ToTask{Message: &ToTask_Kill{Kill: new(Kill)}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteMessage(node, &ToTask{Message: &ToTask_Kill{Kill: new(Kill)}}))
 	if _, err := task.ReceiveStart(); err == nil || !strings.Contains(err.Error(), "another message came first") {
 		t.Errorf("a Kill as first message: %v", err)
 	}

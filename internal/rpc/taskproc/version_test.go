@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/rpc/protocol"
+	"github.com/hammr/hammr/internal/testing/must"
 )
 
 const (
@@ -36,9 +37,7 @@ func TestProgramsAndTasknodesOfSeveralVersions(t *testing.T) {
 		}()
 		start := new(Start)
 		start.SetVersions(c.tasknode)
-		if err := node.Send(&ToTask{Message: &ToTask_Start{Start: start}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, node.Send(&ToTask{Message: &ToTask_Start{Start: start}}))
 		first, err := node.Receive()
 		if err != nil || first.GetHello() == nil {
 			t.Fatalf("first message %v, %v", first, err)
