@@ -53,8 +53,10 @@ func (s *Source) ReadLog(ctx context.Context, a report.Attempt, dir, stream stri
 	if errors.Is(err, fs.ErrNotExist) {
 		part, err = s.readFromTasknode(ctx, a, stream, want)
 	}
-	if errors.Is(err, fs.ErrNotExist) { // the tasknode may have copied it meanwhile
-		part, err = s.readKept(ctx, place.Value, stream, want)
+	if err != nil { // the tasknode may have copied it meanwhile, and may have ended
+		if kept, missing := s.readKept(ctx, place.Value, stream, want); missing == nil || errors.Is(err, fs.ErrNotExist) {
+			part, err = kept, missing
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return docs.LogPart{}, fmt.Errorf("attempt %s has printed nothing to %s, or the log was removed after the retention time: %w", a.ID, stream, docs.ErrUnknown)
