@@ -388,27 +388,3 @@ func FuzzDecodeSnapshot(f *testing.F) {
 		}
 	})
 }
-
-// BenchmarkSnapshot measures the steps of a snapshot with one job of 100,000 tasks. Only take
-// blocks the master's loop; the other steps run concurrently, or once.
-func BenchmarkSnapshot(b *testing.B) {
-	s := livedState(b, 100_000)
-	data := encoded(b, s)
-	b.Run("take", func(b *testing.B) {
-		for b.Loop() {
-			s.Snapshot()
-		}
-	})
-	b.Run("encode", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		for b.Loop() {
-			encoded(b, s)
-		}
-	})
-	b.Run("restore", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		for b.Loop() {
-			restored(b, data)
-		}
-	})
-}

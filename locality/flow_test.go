@@ -231,36 +231,3 @@ func TestQuotaMakesTasksWait(t *testing.T) {
 		t.Errorf("starts are %v, want the last task and one for which a has no quota, both on b", got)
 	}
 }
-
-func BenchmarkFlow(b *testing.B) {
-	for _, size := range [][2]int{{10, 20}, {100, 400}, {1000, 10800}} {
-		b.Run(fmt.Sprintf("%dx12,%d", size[0], size[1]), func(b *testing.B) {
-			r := rand.New(rand.NewPCG(1, 1))
-			topology := NewTopology(nil)
-			var machines []Machine
-			for i := range size[0] {
-				m := machine(fmt.Sprintf("host%d", i), fmt.Sprintf("/rack%d", i/40), 12, 0)
-				topology.Add(m)
-				machines = append(machines, m)
-			}
-			demand := Demand{Grant: size[1]}
-			for range size[1] {
-				var hosts []string
-				for range 3 {
-					i := r.IntN(size[0])
-					if r.IntN(2) == 0 {
-						i = r.IntN(max(size[0]/10, 1))
-					}
-					hosts = append(hosts, machines[i].Name)
-				}
-				demand.Tasks = append(demand.Tasks, on(128<<20, hosts...))
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				if len(topology.Flow(machines, []Demand{demand})) != size[1] {
-					b.Fatal("not all start")
-				}
-			}
-		})
-	}
-}

@@ -1,7 +1,6 @@
 package locality
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -204,30 +203,5 @@ func TestCountIn(t *testing.T) {
 		if got := tt.slots.CountIn(tt.free); got != tt.want {
 			t.Errorf("%v goes %d times into %v, want %d", tt.slots, got, tt.free, tt.want)
 		}
-	}
-}
-
-func BenchmarkBundle(b *testing.B) {
-	for _, size := range []struct{ machines, groups, slots int }{{100, 20, 1}, {1000, 100, 1}, {1000, 100, 2}, {1000, 1000, 4}} {
-		b.Run(fmt.Sprintf("%d machines, %d groups of %d", size.machines, size.groups, size.slots), func(b *testing.B) {
-			r := rand.New(rand.NewPCG(1, 1))
-			topology := NewTopology(nil)
-			var machines []Machine
-			for i := range size.machines {
-				m := machine(fmt.Sprintf("host%d", i), fmt.Sprintf("/rack%d", i/40), 1+r.IntN(12), 0)
-				topology.Add(m)
-				machines = append(machines, m)
-			}
-			var groups []Group
-			for range size.groups {
-				groups = append(groups, group(size.slots, on(128<<20, machines[r.IntN(len(machines))].Name)))
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, ok := topology.GangPlacer(machines).Place(machineSlots(machines), groups); !ok {
-					b.Fatal("it does not start")
-				}
-			}
-		})
 	}
 }

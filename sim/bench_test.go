@@ -95,19 +95,3 @@ func regular(jobs, maps int, gap int64) *workload.Workload {
 	}
 	return w
 }
-
-// BenchmarkGrowth measures the cost of an event while one of these grows and the others
-// stay: jobs, machines, and jobs that wait at the same time.
-func BenchmarkGrowth(b *testing.B) {
-	for _, policy := range registry.Names() {
-		for _, jobs := range []int{30, 100, 300, 1000} { // one after the other
-			b.Run(fmt.Sprintf("policy=%s/jobs=%d", policy, jobs), func(b *testing.B) { benchmark(b, policy, 20, regular(jobs, 100, 60_000)) })
-		}
-		for _, nodes := range []int{10, 100, 1000} { // as many maps for each
-			b.Run(fmt.Sprintf("policy=%s/nodes=%d", policy, nodes), func(b *testing.B) { benchmark(b, policy, nodes, regular(10, 20*nodes, 60_000)) })
-		}
-		for _, queue := range []int{10, 30, 100, 300} { // at the same time
-			b.Run(fmt.Sprintf("policy=%s/queue=%d", policy, queue), func(b *testing.B) { benchmark(b, policy, 20, regular(queue, 100, 0)) })
-		}
-	}
-}

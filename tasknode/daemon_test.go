@@ -209,11 +209,9 @@ func TestTruncateAndPreemptAreForwarded(t *testing.T) {
 			t.Errorf("received %v, %v", m, err)
 		}
 		path := filepath.Join(b.attemptDir(), "checkpoint")
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
+		must.Do(t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
 			Checkpoint: &taskproc.Checkpoint{Path: path},
-		}}}); err != nil {
-			t.Fatal(err)
-		}
+		}}}))
 		task.end(nil)
 		if r := <-b.reports; r.GetCheckpointed().GetCheckpoint().GetPath() != path {
 			t.Errorf("report %v", r)

@@ -155,11 +155,9 @@ func TestCheckpointsSurviveARestart(t *testing.T) {
 	restarts(t, func(b *rig, _ *wire.Report_Joined) {
 		task := b.start(taskproc.Kind_MAP)
 		must.Do(t, os.WriteFile(checkpoint(b), []byte("abc"), 0o600))
-		if err := task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
+		must.Do(t, task.Send(&taskproc.FromTask{Message: &taskproc.FromTask_Checkpointed{Checkpointed: &taskproc.Checkpointed{
 			Checkpoint: &taskproc.Checkpoint{Path: checkpoint(b), Bytes: 3},
-		}}}); err != nil {
-			t.Fatal(err)
-		}
+		}}}))
 		task.end(nil)
 		<-b.reports
 	}, func(b *rig, joined *wire.Report_Joined) {

@@ -2,7 +2,6 @@ package raftlog
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -316,23 +315,4 @@ func TestNoEventFollowsFatal(t *testing.T) {
 			t.Errorf("%v was handed over", got)
 		}
 	})
-}
-
-// BenchmarkCommit measures the time from Propose to Committed, with fsync, for a batch
-// of 16 entries.
-func BenchmarkCommit(b *testing.B) {
-	for _, servers := range []int{1, 3} {
-		b.Run(fmt.Sprintf("servers=%d", servers), func(b *testing.B) {
-			members := startCluster(b, servers, steady)
-			leader := awaitLeader(b, members)
-			n := 0
-			for b.Loop() {
-				leader.propose(batch(n*16, strings.Fields(strings.Repeat("x ", 16))...))
-				n++
-				leader.await("commits a batch", func() bool { return len(leader.mu.batches) == n })
-			}
-			store := leader.log.Status().Store
-			b.ReportMetric(float64(store.Median.Microseconds()), "fsync-µs")
-		})
-	}
 }

@@ -55,7 +55,7 @@ func TestServerStaysInTheJob(t *testing.T) {
 	for _, dir := range []string{other, logs} {
 		must.Do(t, errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(dir+"/stdout", []byte("hidden"), 0o600)))
 	}
-	if err := errors.Join(
+	must.Do(t, errors.Join(
 		os.Symlink("../../../"+otherJob+"/m_000000/"+filepath.Base(other)+"/stdout", attempt+"/relative"),
 		os.Symlink(other+"/stdout", attempt+"/absolute"),
 		os.Symlink("../../"+otherJob+"/m_000000/"+filepath.Base(other), job+"/m_000000/attempt_1_0001_m_000009_0"),
@@ -63,9 +63,7 @@ func TestServerStaysInTheJob(t *testing.T) {
 		os.Symlink("../"+otherJob+"/m_000000", job+"/m_001000"),
 		os.Symlink(otherJob, filepath.Join(n.dirs[0], "job_1_0003")),
 		syscall.Mkfifo(attempt+"/fifo", 0o600),
-	); err != nil {
-		t.Fatal(err)
-	}
+	))
 	for path, want := range map[string]int{
 		testJob + "/" + o.Attempt + "/relative":          http.StatusInternalServerError,
 		testJob + "/" + o.Attempt + "/absolute":          http.StatusInternalServerError,

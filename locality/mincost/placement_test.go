@@ -1,10 +1,6 @@
 package mincost
 
-import (
-	"fmt"
-	"math/rand/v2"
-	"testing"
-)
+import "math/rand/v2"
 
 // placement is the network of a cluster: tasks with three replicas, machines in racks of 40,
 // a vertex for the whole cluster, and expensive arcs for tasks that stay unscheduled.
@@ -69,37 +65,4 @@ func (p *placement) removeTask() {
 	p.network.Remove(p.tasks[i])
 	p.tasks[i] = p.tasks[len(p.tasks)-1]
 	p.tasks = p.tasks[:len(p.tasks)-1]
-}
-
-func BenchmarkCold(b *testing.B) {
-	for _, size := range [][3]int{{1000, 12, 10800}, {1000, 12, 13200}, {10000, 4, 36000}, {10000, 12, 108000}} {
-		b.Run(fmt.Sprintf("%dx%d,%d", size[0], size[1], size[2]), func(b *testing.B) {
-			for b.Loop() {
-				p := hotCluster(size[0], size[1], size[2])
-				if p.network.Solve() != 0 {
-					b.Fatal("units stay")
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkAdded(b *testing.B) {
-	for _, size := range [][4]int{{1000, 12, 10800, 1}, {1000, 12, 10800, 100}, {10000, 12, 108000, 1000}} {
-		b.Run(fmt.Sprintf("%dx%d,%d+%d", size[0], size[1], size[2], size[3]), func(b *testing.B) {
-			p := hotCluster(size[0], size[1], size[2])
-			p.network.Solve()
-			for b.Loop() {
-				for range size[3] {
-					p.addTask()
-				}
-				p.network.Solve()
-				b.StopTimer()
-				for range size[3] {
-					p.removeTask()
-				}
-				b.StartTimer()
-			}
-		})
-	}
 }
