@@ -369,7 +369,7 @@ var taskModules = []string{
 
 // reached says what programs link: `go list -deps` prints it.
 var reached = []reach{
-	{"mr", taskModules, 398},
+	{"mr", taskModules, 399},
 	{"cmd/hammr", append([]string{
 		"github.com/beorn7/perks",
 		"github.com/coreos/go-systemd/v22",
@@ -393,26 +393,26 @@ var reached = []reach{
 		"go.etcd.io/bbolt",
 		"golang.org/x/time",
 		"gopkg.in/natefinch/lumberjack.v2",
-	}, taskModules...), 576},
+	}, taskModules...), 577},
 }
 
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
 // needs more raises them.
 var parts = []part{
-	{"commands", []string{"cli", "cmd/..."}, 7_450},
+	{"commands", []string{"cli", "cmd/..."}, 7_220},
 	{"pages", []string{
 		"internal/docs", "internal/docs/apidoc", "internal/docs/board", "internal/docs/history", "internal/docs/histindex", "internal/rpc/access", "internal/source/...",
 		"internal/daemon/local", "internal/testing/browsertest", "internal/web", "internal/web/...",
-	}, 17_620},
+	}, 17_080},
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/ops/minihdfs", "internal/ops/minihdfs/...", "internal/ops/netns", "internal/ops/testcluster", "internal/ops/testcluster/...",
 		"sim", "sim/...",
-	}, 22_170},
-	{"rest", []string{"..."}, 94_050},
+	}, 21_690},
+	{"rest", []string{"..."}, 93_170},
 }
 
 const (
-	maxTestLines = 116_880
+	maxTestLines = 111_110
 	// maxProgramBytes bounds bin/hammr, stripped.
 	maxProgramBytes = 46_500_000
 )

@@ -157,31 +157,3 @@ func TestReadersRunBesideTheLoop(t *testing.T) {
 	close(done)
 	readers.Wait()
 }
-
-func BenchmarkCommit(b *testing.B) {
-	const maps = 10_000
-	for b.Loop() {
-		b.StopTimer()
-		l := newLargeJob(b, maps)
-		l.taken, l.n = 0, 0
-		b.StartTimer()
-		l.run(maps)
-		b.ReportMetric(float64(l.taken.Nanoseconds())/float64(l.n), "ns/entry")
-	}
-}
-
-// BenchmarkSnapshot makes a snapshot after a change of one of 100,000 tasks. Commit has copied the
-// chunk with its row then, which is not part of the measurement.
-func BenchmarkSnapshot(b *testing.B) {
-	const maps = 100_000
-	l := newLargeJob(b, maps)
-	l.run(maps - 1)
-	l.do(cluster.StartAttempt{Task: mapTask(maps - 1), Machine: machineName(0)})
-	for b.Loop() {
-		b.StopTimer()
-		l.do(cluster.PreemptAttempt{Attempt: try(maps-1, 0), Mode: preempt.Suspend})
-		l.do(cluster.ResumeAttempt{Attempt: try(maps-1, 0)})
-		b.StartTimer()
-		l.board.Snapshot()
-	}
-}
