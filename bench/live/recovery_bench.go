@@ -190,9 +190,9 @@ func (m *recoveryRun) submit(ctx context.Context, j sceneJob) (string, error) {
 
 // sceneJob is a job to submit.
 type sceneJob struct {
-	args   []string // of hammr submit
-	writes bool     // the name of its output follows
-	tasks  int      // that have to run before the next step
+	args   []string // arguments of hammr submit
+	writes bool     // the name of the output is added to args
+	tasks  int      // number of its tasks that have to run before the next step
 }
 
 // recoveryScene is two jobs that fill a cluster: each has half of the slots, and the one of lower
@@ -205,7 +205,7 @@ type recoveryScene struct {
 	higher, lower sceneJob
 }
 
-// highest is the property of a job that fair, too, serves before others.
+// highest is the priority at which the fair policy, too, serves a job before all others.
 const highest = "mapreduce.job.priority=VERY_HIGH"
 
 // mapScene is on 8 map slots: four maps of half a minute, and eight of half as long.

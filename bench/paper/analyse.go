@@ -19,7 +19,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// fraction returns the part of all that is wanted; NaN of none. The result is from 0 to 1.
+// fraction returns how many of all are wanted, from 0 for none of them to 1; NaN if all is empty.
 func fraction[T any](all []T, wanted func(T) bool) float64 {
 	hits := 0
 	for _, one := range all {
@@ -30,8 +30,8 @@ func fraction[T any](all []T, wanted func(T) bool) float64 {
 	return float64(hits) / float64(len(all))
 }
 
-// jobNamed returns a job of an outcome. An unknown id is an error in the experiment. It
-// panics, because the ids are constants of this package.
+// jobNamed returns a job of an outcome. It panics if there is none: the ids are constants of
+// this package, so the experiment has a mistake.
 func jobNamed(o *Outcome, id string) *sim.JobResult {
 	for i := range o.Jobs {
 		if o.Jobs[i].ID == id {
@@ -70,7 +70,7 @@ func slotsUsed(o *Outcome, kind cluster.Slot, belongs func(sim.Sample) bool) ste
 		if sample.Kind != kind || !belongs(sample) {
 			continue
 		}
-		// Samples of one moment are joined by to.
+		// Method to keeps the last of several samples of one moment.
 		total += sample.Running - last[sample.Job]
 		last[sample.Job] = sample.Running
 		s = s.to(seconds(sample.At), float64(total))
@@ -146,7 +146,7 @@ func (s steps) first(from float64, wanted func(value float64) bool) float64 {
 	return math.NaN()
 }
 
-// atLeast wants a value or more.
+// atLeast returns the condition that a value is not below another one.
 func atLeast(least float64) func(float64) bool {
 	return func(v float64) bool { return v >= least }
 }

@@ -7,7 +7,7 @@ import (
 
 // latest keeps the values that were set last, by key. They are lost when the process ends. Any goroutine may use it.
 type latest[V any] struct {
-	most int // values
+	most int // number of values that it keeps
 
 	mu struct {
 		sync.Mutex

@@ -35,7 +35,7 @@ func writeManual(root *cobra.Command, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	root.InitDefaultCompletionCmd() // which Execute does otherwise
+	root.InitDefaultCompletionCmd() // cobra adds it only when a command runs
 	root.DisableAutoGenTag = true   // it contains the day
 	hideComputedDefaults(root)
 	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "hammr", Manual: "Hammr"}, dir)
