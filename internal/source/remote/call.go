@@ -33,11 +33,12 @@ type request struct {
 }
 
 // call asks one master after the other until one answers that is not cut off from the others. If all of
-// them are, it returns the first of their answers.
+// them are, it returns the first of their answers, or else what the last one says that cannot answer.
 //
 // A change may reach the cluster twice, as other calls to masters may: all changes can be repeated.
 func (s *Source) call(ctx context.Context, r request) (docs.Answer[any], error) {
 	var old *docs.Answer[any]
+	var unable *apiError
 	var errs []error
 	for _, address := range s.order() {
 		a, err := s.try(ctx, address, r)
@@ -52,6 +53,8 @@ func (s *Source) call(ctx context.Context, r request) (docs.Answer[any], error) 
 			}
 		case errors.As(err, &answered) && answered.class != docs.ErrUnavailable:
 			return a, answered
+		case answered != nil:
+			unable = answered
 		default:
 			errs = append(errs, fmt.Errorf("%s: %w", address, err))
 		}
@@ -59,8 +62,11 @@ func (s *Source) call(ctx context.Context, r request) (docs.Answer[any], error) 
 			break
 		}
 	}
-	if old != nil {
+	switch {
+	case old != nil:
 		return *old, nil
+	case unable != nil:
+		return docs.Answer[any]{}, unable
 	}
 	return docs.Answer[any]{}, noMaster(errs)
 }
