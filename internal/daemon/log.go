@@ -28,7 +28,7 @@ func (c *LogConfig) Settings() Settings {
 		Choice("log-format", &c.Format, "text", "`format` of the log: text or json", "text", "json"),
 		Choice("log-level", &c.Level, "info", "least severe `level` of the log: debug, info, warn or error", "debug", "info", "warn", "error").Reloadable(),
 		String("log-file", &c.File, "", "`file` of the log (default stderr)"),
-		Size("log-max-size", &c.MaxSize, 64*mebibyte, "`size` at which the log file is rotated, at least 1m"),
+		Size("log-max-size", &c.MaxSize, 64*mebibyte, mebibyte, "`size` at which the log file is rotated, at least 1m"),
 		Int("log-keep", &c.Keep, 3, 1, "`number` of rotated log files to keep"),
 	}
 }

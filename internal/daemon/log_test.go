@@ -64,7 +64,7 @@ func TestUnwritableLogFileIsRefused(t *testing.T) {
 }
 
 func TestLogSettingsAreValidated(t *testing.T) {
-	for _, bad := range []map[string]string{{"log-keep": "0"}, {"log-max-size": "much"}} {
+	for _, bad := range []map[string]string{{"log-keep": "0"}, {"log-max-size": "much"}, {"log-max-size": "1000k"}} {
 		var cfg daemon.LogConfig
 		if err := cfg.Settings().Load(daemon.Sources{Flags: bad}); err == nil {
 			t.Errorf("%v is taken", bad)

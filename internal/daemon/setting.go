@@ -178,9 +178,13 @@ func Int(name string, to *int, value, least int, usage string) Setting {
 	return newSetting(name, to, value, usage, form[int]{strconv.Itoa, strconv.Atoi, atLeast(least), fmt.Sprintf("a whole number of at least %d", least)})
 }
 
-// Size returns a setting for a number of bytes, with k, m, g or t for powers of 1024.
-func Size(name string, to *int64, value int64, usage string) Setting {
-	return newSetting(name, to, value, usage, form[int64]{formatSize, conf.ParseSize, atLeast[int64](0), "a number of bytes such as 512m or 10g"})
+// Size returns a setting for a number of bytes that is not below least, with k, m, g or t for powers of 1024.
+func Size(name string, to *int64, value, least int64, usage string) Setting {
+	expected := "a number of bytes such as 512m or 10g"
+	if least > 0 {
+		expected += ", at least " + formatSize(least)
+	}
+	return newSetting(name, to, value, usage, form[int64]{formatSize, conf.ParseSize, atLeast(least), expected})
 }
 
 // formatSize formats a number of bytes as a user types it.

@@ -173,7 +173,7 @@ func FuzzFile(f *testing.F) {
 
 func TestSizes(t *testing.T) {
 	var size int64
-	s := daemon.Size("min-free", &size, 100<<20, "`bytes`")
+	s := daemon.Size("min-free", &size, 100<<20, 0, "`bytes`")
 	if s.Default != "100m" {
 		t.Errorf("the default is %q", s.Default)
 	}
@@ -181,7 +181,7 @@ func TestSizes(t *testing.T) {
 		if err := (daemon.Settings{s}).Load(daemon.Sources{Flags: map[string]string{"min-free": text}}); err != nil || size != want {
 			t.Errorf("%s is %d, %v", text, size, err)
 		}
-		if again := daemon.Size("x", new(int64), size, "").Default; again != text {
+		if again := daemon.Size("x", new(int64), size, 0, "").Default; again != text {
 			t.Errorf("%s is typed as %s", text, again)
 		}
 	}
