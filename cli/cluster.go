@@ -54,7 +54,6 @@ type sshFlags struct {
 	program                           string   // "" for this one
 	timeout                           time.Duration
 	dryRun                            bool
-	json                              bool
 
 	file    hostfile.File // set by prepare
 	jobUser string        // user of the jobs that the command submits, "" for none
