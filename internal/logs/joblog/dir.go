@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"sync"
 
 	"github.com/hammr/hammr/storage"
 )
@@ -15,16 +16,25 @@ import (
 //	DIR/MACHINE.logs       the logs of a machine
 //
 // It lists the directory once, so that an attempt without logs costs no request. Each log
-// that is read costs one request to open its file. A Dir is for one goroutine.
+// that is read costs one request to open its file. Any goroutine may use a Dir.
 type Dir struct {
 	fsys    storage.FS
 	entries map[string]storage.FileInfo // by name
-	indexes map[string]*Index           // of the files that were read, by name
+
+	mu struct {
+		sync.Mutex
+		indexes map[string]*Index // of the files that were read, by path
+	}
 }
+
+// ErrNotPrinted is the error for a log of a machine whose file is in the directory and does not have it. The
+// file has all logs of the machine, so the log is nowhere else. The error wraps fs.ErrNotExist.
+var ErrNotPrinted = fmt.Errorf("nothing was printed: %w", fs.ErrNotExist)
 
 // OpenDir lists a directory. A missing directory is empty.
 func OpenDir(ctx context.Context, fsys storage.FS, dir string) (*Dir, error) {
-	d := &Dir{fsys: fsys, entries: make(map[string]storage.FileInfo), indexes: make(map[string]*Index)}
+	d := &Dir{fsys: fsys, entries: make(map[string]storage.FileInfo)}
+	d.mu.indexes = make(map[string]*Index)
 	list, err := fsys.List(ctx, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -45,12 +55,16 @@ func (d *Dir) Read(ctx context.Context, machine, attempt, stream string) (text [
 // ReadPart reads a part of a log, like Read. size is how many bytes the log has.
 func (d *Dir) ReadPart(ctx context.Context, machine, attempt, stream string, place Place) (text []byte, offset, size int64, err error) {
 	e, has := d.entries[FileName(machine)]
-	index := d.indexes[e.Path]
-	if index != nil {
-		_, has = index.logs[key{attempt, stream}]
-	}
 	if !has {
 		return nil, 0, 0, fmt.Errorf("%s of %s: %w", stream, attempt, fs.ErrNotExist)
+	}
+	d.mu.Lock()
+	index := d.mu.indexes[e.Path]
+	d.mu.Unlock()
+	if index != nil {
+		if _, has = index.logs[key{attempt, stream}]; !has {
+			return nil, 0, 0, fmt.Errorf("%s of %s: %w", stream, attempt, ErrNotPrinted)
+		}
 	}
 	f, err := d.fsys.Open(ctx, e.Path)
 	if err != nil {
@@ -61,7 +75,9 @@ func (d *Dir) ReadPart(ctx context.Context, machine, attempt, stream string, pla
 		if index, err = ReadIndex(f, e.Size); err != nil {
 			return nil, 0, 0, fmt.Errorf("%s: %w", e.Path, err)
 		}
-		d.indexes[e.Path] = index
+		d.mu.Lock()
+		d.mu.indexes[e.Path] = index
+		d.mu.Unlock()
 	}
 	text, offset, size, err = index.ReadPart(f, attempt, stream, place)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -114,11 +113,11 @@ func whole(size int64) (offset, length int64) { return 0, size }
 
 // ReadPart reads a part of a log from the file of the index. size is how many bytes the log has. Only the whole
 // log is checked, since its checksum is that of all bytes. If the file does not have the log, the error wraps
-// fs.ErrNotExist.
+// ErrNotPrinted.
 func (x *Index) ReadPart(file io.ReaderAt, attempt, stream string, place Place) (text []byte, offset, size int64, err error) {
 	e, found := x.logs[key{attempt, stream}]
 	if !found {
-		return nil, 0, 0, fmt.Errorf("%s of %s: %w", stream, attempt, fs.ErrNotExist)
+		return nil, 0, 0, fmt.Errorf("%s of %s: %w", stream, attempt, ErrNotPrinted)
 	}
 	offset, length := place(e.length)
 	text = make([]byte, length)

@@ -23,14 +23,14 @@ const (
 	placeAge = 5 * time.Second
 )
 
-// logPlace is where the kept logs of an attempt are.
+// logPlace is where the kept logs of a job are.
 type logPlace struct {
-	attempt report.Attempt
-	dir     string // log directory of the job, "" for none
+	dir string // log directory of the job, "" for none
 
 	mu struct {
 		sync.Mutex
-		logs *joblog.Dir // the log directory; nil before the first use
+		logs   *joblog.Dir // the log directory; nil before the first use
+		listed time.Time   // before it was listed
 	}
 }
 
@@ -39,8 +39,8 @@ type logPlace struct {
 // another in the directory, or on the tasknode if it is not there yet. The error wraps docs.ErrUnknown if
 // the attempt has printed nothing.
 func (s *Source) ReadLog(ctx context.Context, a report.Attempt, dir, stream string, r docs.LogRange) (docs.LogPart, error) {
-	place, err := answers.Ask(ctx, s.answers, "log "+a.ID, func(context.Context) (docs.Answer[*logPlace], time.Duration, error) {
-		return docs.Answer[*logPlace]{Value: &logPlace{attempt: a, dir: dir}}, placeAge, nil
+	place, err := answers.Ask(ctx, s.answers, "logs "+dir, func(context.Context) (docs.Answer[*logPlace], time.Duration, error) {
+		return docs.Answer[*logPlace]{Value: &logPlace{dir: dir}}, placeAge, nil
 	})
 	if err != nil {
 		return docs.LogPart{}, err
@@ -48,14 +48,13 @@ func (s *Source) ReadLog(ctx context.Context, a report.Attempt, dir, stream stri
 	want, ended := nodelog.Range{From: r.From, Max: r.Max}, a.State != report.Running
 	part, err := nodelog.Part{}, error(fs.ErrNotExist)
 	if ended {
-		part, err = s.readKept(ctx, place.Value, stream, want)
+		part, err = s.readKept(ctx, place.Value, a, stream, want, time.Time{})
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		part, err = s.readFromTasknode(ctx, a, stream, want)
-	}
-	if err != nil { // the tasknode may have copied it meanwhile, and may have ended
-		if kept, missing := s.readKept(ctx, place.Value, stream, want); missing == nil || errors.Is(err, fs.ErrNotExist) {
-			part, err = kept, missing
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, joblog.ErrNotPrinted) {
+		if part, err = s.readFromTasknode(ctx, a, stream, want); err != nil { // it may have copied the log meanwhile, and may have ended
+			if kept, missing := s.readKept(ctx, place.Value, a, stream, want, time.Now()); missing == nil || errors.Is(err, fs.ErrNotExist) {
+				part, err = kept, missing
+			}
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,29 +63,36 @@ func (s *Source) ReadLog(ctx context.Context, a report.Attempt, dir, stream stri
 	return docs.LogPart{Text: part.Text, Offset: part.Offset, Size: part.Size, Complete: ended}, err
 }
 
-// readKept reads a part of a log in the log directory of its job. It lists the directory at the first
-// call, and again after one that has not found a log.
-func (s *Source) readKept(ctx context.Context, p *logPlace, stream string, want nodelog.Range) (nodelog.Part, error) {
+// readKept reads a part of a log in the log directory of its job, as the directory was at a time or later.
+func (s *Source) readKept(ctx context.Context, p *logPlace, a report.Attempt, stream string, want nodelog.Range, at time.Time) (nodelog.Part, error) {
+	logs, err := s.list(ctx, p, at)
+	if err != nil {
+		return nodelog.Part{}, err
+	}
+	text, offset, size, err := logs.ReadPart(ctx, a.Tasknode, a.ID, stream, want.In)
+	return nodelog.Part{Text: text, Offset: offset, Size: size}, err
+}
+
+// list lists the log directory of a job, unless that was done at a time or later.
+func (s *Source) list(ctx context.Context, p *logPlace, at time.Time) (*joblog.Dir, error) {
 	if s.cfg.Resolve == nil || p.dir == "" {
-		return nodelog.Part{}, fs.ErrNotExist
+		return nil, fs.ErrNotExist
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.mu.logs == nil {
-		fsys, path, err := s.cfg.Resolve(ctx, p.dir)
-		if err != nil {
-			return nodelog.Part{}, err
-		}
-		if p.mu.logs, err = joblog.OpenDir(ctx, fsys, path); err != nil {
-			p.mu.logs = nil
-			return nodelog.Part{}, err
-		}
+	if p.mu.logs != nil && !p.mu.listed.Before(at) {
+		return p.mu.logs, nil
 	}
-	text, offset, size, err := p.mu.logs.ReadPart(ctx, p.attempt.Tasknode, p.attempt.ID, stream, want.In)
-	if errors.Is(err, fs.ErrNotExist) {
-		p.mu.logs = nil
+	begun := time.Now()
+	fsys, path, err := s.cfg.Resolve(ctx, p.dir)
+	if err != nil {
+		return nil, err
 	}
-	return nodelog.Part{Text: text, Offset: offset, Size: size}, err
+	logs, err := joblog.OpenDir(ctx, fsys, path)
+	if err == nil {
+		p.mu.logs, p.mu.listed = logs, begun
+	}
+	return logs, err
 }
 
 // readFromTasknode reads a part of a log from the page of its tasknode. It asks only a tasknode that

@@ -241,6 +241,9 @@ func TestLogs(t *testing.T) {
 	if _, err := s.ReadLog(t.Context(), open, "", "stderr", docs.LogRange{}); !errors.Is(err, docs.ErrUnavailable) {
 		t.Errorf("log of a tasknode that does not answer: %v", err)
 	}
+	if _, err := s.ReadLog(t.Context(), over, dir, "stderr", docs.LogRange{}); !errors.Is(err, docs.ErrUnknown) {
+		t.Errorf("the tasknode is asked although its logs are kept: %v", err)
+	}
 	over.State = report.Running // as a cluster says that was asked a moment ago
 	if p, err := s.ReadLog(t.Context(), over, dir, "stdout", docs.LogRange{}); err != nil || string(p.Text) != "kept\n" {
 		t.Errorf("%+v, %v of a log that was kept before its tasknode ended", p, err)
