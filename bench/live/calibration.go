@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/bench/data"
+	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
@@ -156,8 +157,8 @@ func calibrationResults(all []Predicted) tables.Results {
 			replayErrors = append(replayErrors, 100*math.Abs(p.errorOf(p.Replay)))
 			forecastErrors = append(forecastErrors, 100*math.Abs(p.errorOf(p.Forecast)))
 		}
-		r.Summary.Add(of[0], of[1], len(jobs), meanOf(real), meanOf(replay), meanOf(replayErrors), slices.Max(replayErrors),
-			meanOf(forecast), meanOf(forecastErrors), slices.Max(forecastErrors))
+		r.Summary.Add(of[0], of[1], len(jobs), paper.Mean(real), paper.Mean(replay), paper.Mean(replayErrors), slices.Max(replayErrors),
+			paper.Mean(forecast), paper.Mean(forecastErrors), slices.Max(forecastErrors))
 	}
 	return r
 }
@@ -165,14 +166,6 @@ func calibrationResults(all []Predicted) tables.Results {
 // errorOf returns the error of a prediction, as a part of the real time.
 func (p Predicted) errorOf(predicted int64) float64 {
 	return float64(predicted-p.Real) / float64(max(p.Real, 1))
-}
-
-// meanOf returns the mean of at least one value.
-func meanOf(values []float64) (mean float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	return mean
 }
 
 // jobShape is a job of tasks that sleep.

@@ -10,8 +10,8 @@ import (
 // seconds converts ms to s.
 func seconds(ms int64) float64 { return float64(ms) / 1000 }
 
-// mean returns the mean, NaN of no values.
-func mean(values []float64) float64 {
+// Mean returns the mean of values; NaN of none.
+func Mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
 		sum += v

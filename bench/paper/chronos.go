@@ -187,7 +187,7 @@ func recoveryWait(o *Outcome, kind cluster.Slot, job string) float64 {
 	for _, r := range recoveries(o, kind, job) {
 		waits = append(waits, seconds(r.Wait()))
 	}
-	return mean(waits)
+	return Mean(waits)
 }
 
 // misscheduledFor returns the time in s from the declared loss to the start of a job's last

@@ -70,7 +70,7 @@ const whyLocal = "the paper does not give its wait for local slots. Samples do n
 // the class: above 1 hfsp is faster.
 func (e *Experiment) byClass(point string, c jobClass) {
 	at := func(arm string) func(Repeat) float64 {
-		return func(r Repeat) float64 { return mean(sojourns(r.At(arm, point), c.name)) }
+		return func(r Repeat) float64 { return Mean(sojourns(r.At(arm, point), c.name)) }
 	}
 	for _, arm := range []string{fifoArm, fairArm, hfspArm} {
 		e.Measures = append(e.Measures, Measure{Name: fmt.Sprintf("%s: %s jobs, mean, %s", point, c.name, arm), Unit: "s", Of: at(arm)})

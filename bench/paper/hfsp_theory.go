@@ -32,7 +32,7 @@ func hfspSingle() (Experiment, error) {
 		if err != nil {
 			return e, err
 		}
-		e.sojourns(d, append(times, mean(times)), papers[d])
+		e.sojourns(d, append(times, Mean(times)), papers[d])
 	}
 	return e, nil
 }
@@ -62,8 +62,8 @@ func hfspCapped() Experiment {
 	}
 	ps, fsp := serve(jobs, processorSharing), fspSojourns(jobs)
 	papers := [][]float64{{39, 14.5, 10.5, 64. / 3}, {39, 10, 10, 59. / 3}}
-	e.sojourns("ps", append(ps, mean(ps)), papers[0])
-	e.sojourns("fsp", append(fsp, mean(fsp)), papers[1])
+	e.sojourns("ps", append(ps, Mean(ps)), papers[0])
+	e.sojourns("fsp", append(fsp, Mean(fsp)), papers[1])
 	for i, paper := range papers[1] {
 		of := func(r Repeat) float64 { return r.Of(hfspArm).Summary().Mean }
 		what := "mean"

@@ -6,8 +6,8 @@ import (
 	"github.com/hammr/hammr/mr"
 )
 
-// naive is wordcount by an author who has not read the guide: with string keys,
-// bytes.Fields, and a copy of each word.
+// naive is wordcount without regard to speed: with string keys, bytes.Fields, and a copy of each
+// word.
 var naive = mr.New("naive",
 	mr.TextLines(),
 	mr.MapFunc(func(_ *mr.Task, _ int64, line []byte, out mr.Emitter[string, int]) error {

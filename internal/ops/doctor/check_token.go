@@ -12,7 +12,8 @@ import (
 	"github.com/hammr/hammr/internal/rpc"
 )
 
-// tokenFile is a file with the cluster's secret. dir is a directory that belongs to the user who reads it; "" if this user does.
+// tokenFile is a file with the cluster's secret. dir is a directory that belongs to the user who reads the file; "" if
+// that is the user of this process.
 type tokenFile struct{ name, dir string }
 
 // tokenFiles returns the files of the daemons and of the caller, each once.
