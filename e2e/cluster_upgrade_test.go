@@ -265,7 +265,7 @@ func (u *upgrade) masterNames() []string {
 }
 
 // releasedVersion is the cluster version that the last release supports, as far as this program knows its logs; 0: none.
-const releasedVersion = 0
+const releasedVersion = 3
 
 // TestOldMasterIsNotAdded adds a master of the last release to a cluster of the present one. It
 // is refused, and the cluster works on.
