@@ -1,9 +1,15 @@
 package web
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/hammr/hammr/internal/rpc/access"
 )
@@ -15,11 +21,23 @@ const fragmentHeader = "Hammr-Fragment"
 // fragmentAge bounds the age of a fragment that several browsers get.
 const fragmentAge = time.Second
 
-// fragment is the part of a page that changes. It is rendered once for all browsers that ask for it after
-// the same change.
+// fragment is the part of a page that changes. It is rendered and compressed once for all browsers that
+// ask for it after the same change: to compress it costs more than all else that a request does.
 type fragment struct {
 	sync.Mutex        // held while it is rendered, so that others wait for it
-	text       string // "" before it is rendered
+	text       []byte // nil before it is rendered; it does not change afterwards
+	compressed []byte // the same by gzip
+}
+
+// set sets the text.
+func (f *fragment) set(text string) error {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := io.WriteString(z, text)
+	f.text = []byte(text)
+	err = errors.Join(err, z.Close())
+	f.compressed = b.Bytes()
+	return err
 }
 
 // fragmentKey says for whom a fragment is: callers may see different things.
@@ -68,22 +86,33 @@ func (c *call) isFragment() bool {
 func (c *call) serveFragment() error {
 	generation, watched := c.hub.round()
 	part := c.fragments.of(fragmentKey{c.r.URL.RequestURI(), c.caller}, generation, watched)
-	part.Lock()
-	defer part.Unlock()
-	if part.text == "" {
-		if err := c.route.Serve(c); err != nil {
-			return err
-		}
-		if c.fragment == "" {
-			return nil // the route has answered with something else than a page
-		}
-		part.text = c.fragment
+	if err := c.fill(part); err != nil || part.text == nil {
+		return err // without a text, the route has answered with something else than a page
 	}
 	h := c.w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Vary", fragmentHeader)
-	if body := []byte(part.text); !unchanged(c.w, c.r, body) {
-		_, _ = c.w.Write(body) // the client may have disconnected
+	h.Set("Vary", fragmentHeader+", Accept-Encoding")
+	if unchanged(c.w, c.r, part.text) {
+		return nil
 	}
+	body := part.text
+	if strings.Contains(c.r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		body = part.compressed
+	}
+	_, _ = c.w.Write(body) // the client may have disconnected
 	return nil
+}
+
+// fill renders a fragment, unless another request has done so.
+func (c *call) fill(part *fragment) error {
+	part.Lock()
+	defer part.Unlock()
+	if part.text != nil {
+		return nil
+	}
+	if err := c.route.Serve(c); err != nil || c.fragment == "" {
+		return err
+	}
+	return part.set(c.fragment)
 }
