@@ -44,6 +44,7 @@ type watchMeter struct {
 }
 
 func newWatchMeter(t *testing.T) *watchMeter {
+	t.Setenv("HAMMR_HTTP_PROXIES", "127.0.0.0/8") // all watchers are of one machine, which may have 256 connections otherwise
 	m := &watchMeter{fleetCluster: newFleet(t, 84)}
 	m.leader = m.awaitLeader("")
 	m.follower = m.followerOf(m.leader)

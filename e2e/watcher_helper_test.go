@@ -93,7 +93,7 @@ func (e *engine) watch(path, topics string, number int, addresses ...string) *wa
 		for i := range number {
 			jar, err := cookiejar.New(nil)
 			must.Do(e.t, err)
-			machine := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i/50))}} // each address may have 256 connections
+			machine := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i/100))}}
 			each := &watcher{watchers: w, address: address, http: http.Client{Jar: jar, Transport: &http.Transport{DialContext: machine.DialContext, DisableCompression: true, IdleConnTimeout: idleConnection}}}
 			each.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 			w.all = append(w.all, each)
