@@ -39,9 +39,9 @@ const (
 	HDFS       = "hdfs"        // true: the machines have an HDFS of their own
 )
 
-// MaxPort is the greatest value of Port: the ports of the other daemons and pages are at most
-// 24 higher.
-const MaxPort = 65535 - 24
+// MaxPort is the greatest value of Port: the ports of the other daemons, of pages and of
+// measurements are at most 25 higher.
+const MaxPort = 65535 - 25
 
 // option is what a value has to be. A check returns what it expected, or "".
 type option struct {

@@ -54,6 +54,7 @@ const (
 	dataNodePort        = 22
 	dataNodePagePort    = 23
 	dataNodeCallPort    = 24
+	measurePort         = 25
 	fewHosts            = 3 // fewer hosts than this have one jobmaster
 	hostsWithOwnMasters = 8 // as many hosts as this have jobmasters on machines without tasknodes
 )

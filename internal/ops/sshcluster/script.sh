@@ -131,8 +131,8 @@ survey() {
 		say state "not owned"
 		return
 	elif [ ! -e "$dir/cluster" ]; then
-		# A copy of the program that was interrupted leaves bin.
-		others=$(ls -A "$dir" | grep -vx -e bin -e lock -e host | head -n 1)
+		# A copy of the program that was interrupted leaves bin, an experiment also HDFS.
+		others=$(ls -A "$dir" | grep -vx -e bin -e lock -e host -e experiment -e hadoop -e namenode.log -e datanode.log | head -n 1)
 		[ -z "$others" ] && say state absent || say state foreign
 		say machine "$(cat "$dir/host" 2>/dev/null)"
 		return
@@ -275,6 +275,22 @@ claim() {
 	if [ "$(cat "$dir/cluster")" != "$id" ]; then
 		fail "$dir belongs to the cluster $(cat "$dir/cluster"); choose another directory with dir=, or remove this one"
 	fi
+}
+
+# own_experiment makes this a directory for the clusters of experiments, one after the
+# other, unless it has another cluster.
+own_experiment() {
+	[ ! -e "$dir/cluster" ] || [ -e "$dir/experiment" ] || fail "$dir has a cluster that is not an experiment's; choose another directory with dir="
+	prepare
+	create "$dir/experiment" "clusters of experiments, which are removed"
+}
+
+# clear_experiment removes the cluster of an experiment. The program and the data of HDFS
+# stay.
+clear_experiment() {
+	[ -e "$dir/experiment" ] || fail "$dir has a cluster that is not an experiment's"
+	rm -rf "$dir/jobmaster" "$dir/tasknode" "$dir"/*.yaml "$dir"/*.log "$dir"/*.err "$dir"/*.pid "$dir"/*.ready
+	rm -f "$dir/cluster" "$dir/token" "$dir/hosts" "$dir/upgrading" "$dir/suspended"
 }
 
 # launch ROLE starts a daemon that does not run.

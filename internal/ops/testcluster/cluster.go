@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/client/remote"
+	"github.com/hammr/hammr/internal/ops/launch"
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
 )
@@ -36,19 +37,27 @@ type Config struct {
 // place fills in the flags that the fields stand for.
 func (c *Config) place() {
 	c.Program, c.Detach = []string{c.Hammr}, false
-	c.MasterFlags, c.TasknodeFlags = slices.Clone(c.MasterFlags), slices.Clone(c.TasknodeFlags)
+	master, tasknode := c.Settings()
+	c.MasterFlags, c.TasknodeFlags = append(slices.Clone(c.MasterFlags), master.Flags()...), append(slices.Clone(c.TasknodeFlags), tasknode.Flags()...)
+}
+
+// Settings returns the settings of daemons that Expiry, Heartbeat and Pools stand for.
+func (c *Config) Settings() (master, tasknode launch.Settings) {
+	master, tasknode = make(launch.Settings), make(launch.Settings)
+	heartbeat := c.Heartbeat
 	if c.Expiry > 0 {
-		if c.Heartbeat == 0 {
-			c.Heartbeat = min(max(c.Expiry/5, 100*time.Millisecond), time.Second)
+		master["expiry"] = Millis(c.Expiry)
+		if heartbeat == 0 {
+			heartbeat = min(max(c.Expiry/5, 100*time.Millisecond), time.Second)
 		}
-		c.MasterFlags = append(c.MasterFlags, "--expiry", Millis(c.Expiry))
 	}
-	if c.Heartbeat > 0 {
-		c.TasknodeFlags = append(c.TasknodeFlags, "--heartbeat", Millis(c.Heartbeat))
+	if heartbeat > 0 {
+		tasknode["heartbeat"] = Millis(heartbeat)
 	}
 	if len(c.Pools) > 0 {
-		c.MasterFlags = append(c.MasterFlags, "--pools", strings.Join(c.Pools, ","))
+		master["pools"] = strings.Join(c.Pools, ",")
 	}
+	return master, tasknode
 }
 
 // Millis returns a duration as the flags of daemons have it, which accept no fractions.

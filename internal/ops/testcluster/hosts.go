@@ -31,6 +31,8 @@ type HostConfig struct {
 	// Shell runs a command, which is added as its last word, on a machine: {host}
 	// stands for Daemon.Shell. Default hostfile.DefaultShell.
 	Shell []string
+	// Owned says that the caller ends the daemons, so that Close repairs nothing.
+	Owned bool
 }
 
 // Names returns the names of the cluster's masters and tasknodes.
@@ -224,6 +226,9 @@ func (s *hosts) awaitAnswer(ctx context.Context, h hostfile.Daemon) error {
 // Close implements Daemons.
 func (s *hosts) Close() error {
 	defer s.calls.Close()
+	if s.cfg.Owned {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), repairTimeout)
 	defer cancel()
 	return syncutil.Each(s.cfg.Hosts, repairsAtOnce, func(h hostfile.Daemon) error { return s.repair(ctx, h) })

@@ -23,6 +23,18 @@ const (
 	OtherKey = "other"
 )
 
+// Network is a network of machines.
+type Network interface {
+	// Enter makes a command run on a machine.
+	Enter(cmd *exec.Cmd, host string) error
+}
+
+// loopback is the network of this machine, whose loopback addresses are the machines.
+type loopback struct{}
+
+// Enter implements Network.
+func (loopback) Enter(*exec.Cmd, string) error { return nil }
+
 // Machines are machines with an sshd. It is used by one goroutine.
 type Machines struct {
 	// Dir is a directory of the test.
@@ -31,6 +43,7 @@ type Machines struct {
 	Hosts []string
 
 	t       testing.TB
+	network Network
 	sshd    string // program
 	user    string // name of the user of the test
 	port    int
@@ -43,10 +56,16 @@ type Machines struct {
 // sshd, except in CI.
 func Start(t testing.TB, count int) *Machines {
 	t.Helper()
-	m := &Machines{Dir: t.TempDir(), Hosts: Hosts[:count], t: t, sshd: findServer(t), servers: make(map[string]*server), trusted: make(map[string]string)}
+	return StartOn(t, loopback{}, FreePort(t), Hosts[:count]...)
+}
+
+// StartOn starts an sshd on machines of another network, at a port.
+func StartOn(t testing.TB, network Network, port int, hosts ...string) *Machines {
+	t.Helper()
+	m := &Machines{Dir: t.TempDir(), Hosts: hosts, t: t, network: network, port: port, sshd: findServer(t), servers: make(map[string]*server), trusted: make(map[string]string)}
 	u, err := user.Current()
 	m.must(err)
-	m.user, m.port = u.Username, FreePort(t)
+	m.user = u.Username
 	m.must(os.Mkdir(m.file(""), 0o700))
 	for _, key := range slices.Concat([]string{UserKey, OtherKey}, m.Hosts) {
 		m.makeKey(key)

@@ -36,6 +36,7 @@ func (m *Machines) StartServer(host string) {
 	m.must(os.WriteFile(m.file(host+".config"), []byte(config), 0o600))
 	s := &server{cmd: exec.Command(m.sshd, "-D", "-e", "-f", m.file(host+".config")), ended: make(chan struct{})}
 	s.cmd.Stderr = &s.stderr
+	m.must(m.network.Enter(s.cmd, host))
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	m.must(m.starter.Start(s.cmd.Start))
 	m.servers[host] = s
