@@ -182,6 +182,7 @@ soak-upgrade:
 #   oar      an OAR with three nodes, which are this machine (apt-get install oar-server oar-server-pgsql oar-node oar-user oar-user-pgsql postgresql openssh-server; as root)
 #   doctor   a machine with a swap file (as root)
 #   cloud    a metadata service for machines in network namespaces (apt-get install cloud-init; as root, or where users may make namespaces)
+#   bench-hosts  an experiment of each paper on five machines in network namespaces, with sshd and an HDFS (apt-get install openssh-server iproute2 default-jre-headless maven; as root)
 TARGET ?= ssh
 DEPLOYED       = go test -tags deploy -count 1 -timeout 1h -v
 deploy_ssh     = $(DEPLOYED) ./internal/ops/sshcluster/... && $(DEPLOYED) -run '^Test(ClusterOverSSH.*|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' ./e2e
@@ -193,6 +194,7 @@ deploy_slurm   = $(DEPLOYED) -run '^TestSlurm' ./e2e
 deploy_oar     = $(DEPLOYED) -run '^TestOAR' ./e2e
 deploy_doctor  = $(DEPLOYED) -run '^TestSwapOfThisMachine$$' ./internal/ops/doctor
 deploy_cloud   = $(DEPLOYED) -run '^TestCloud' ./e2e ./cli
+deploy_bench-hosts = $(DEPLOYED) -run '^TestBenchHosts' ./e2e
 deploy-test:
 	$(or $(deploy_$(TARGET)),$(error there is no TARGET $(TARGET); the Makefile lists them))
 

@@ -17,8 +17,8 @@ import (
 )
 
 // newBench returns the command group of the experiments. Some run on clusters of this
-// machine: they start `hammr up` processes of this binary and end them. The others run in
-// the simulator. No experiment asks a running cluster, except replay --cluster=DIR. Each
+// machine, or with --hostfile on clusters of its machines: they start and end them. The others run
+// in the simulator. No experiment asks a running cluster, except replay --cluster=DIR. Each
 // writes into a directory that must not exist, so that no result replaces another. Exit code
 // 1 means that a run failed; the results of earlier runs are kept.
 func newBench() *cobra.Command {
@@ -28,14 +28,33 @@ func newBench() *cobra.Command {
 		Example: `  hammr bench paper hammr --sim --out results
   hammr bench preemption --runs 1 --out preemption
   hammr bench failover --rounds 5`,
-	}, newBenchCalibrate(), newBenchFailover(), newBenchFleet(), newBenchLatency(), newBenchPaper(), newBenchPreemption(),
+	}, newBenchCalibrate(), newBenchFailover(), newBenchFleet(), newBenchHost(), newBenchLatency(), newBenchPaper(), newBenchPreemption(),
 		newBenchPrograms(), newBenchRecovery(), newBenchReplay(), newBenchRivals(), newBenchSchedulers(), newBenchSuspend())
 }
 
 // experiment is the state of a running measurement on clusters of this machine.
 type experiment struct {
-	live.Bench           // its Work is removed at the end
-	stdout     io.Writer // receives the tables
+	live.Bench             // its Work is removed at the end
+	hosts      []live.Host // of its Testbed
+	stdout     io.Writer   // receives the tables
+}
+
+// runOnTestbed is runExperiment on the machines of a hostfile, if there is one. It describes them
+// first.
+func runOnTestbed(ctx context.Context, name string, b *testbed, stdout, stderr io.Writer, run func(e experiment) error) error {
+	return runExperiment(name, stdout, stderr, func(e experiment) (err error) {
+		if e.Testbed, err = b.open(e.Work, stdout, stderr); err != nil {
+			return err
+		}
+		if e.Testbed != nil {
+			b.rootNotice(stderr)
+			e.Logf("%s are measured", machinesOf(b.file))
+			if e.hosts, err = e.Testbed.Describe(ctx); err != nil {
+				return err
+			}
+		}
+		return run(e)
+	})
 }
 
 // runExperiment makes a scratch directory for an experiment and removes it at the end.
@@ -70,7 +89,14 @@ func (e experiment) writeEnvironment(out string, settings map[string]string) err
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return err
 	}
-	return live.EnvironmentOf(e.Work, settings).Write(out)
+	return e.environment(settings).Write(out)
+}
+
+// environment describes the machine, and those of the testbed.
+func (e experiment) environment(settings map[string]string) live.Environment {
+	environment := live.EnvironmentOf(e.Work, settings)
+	environment.Hosts = e.hosts
+	return environment
 }
 
 // measurement is a command that repeats an experiment on clusters of this machine, and prints a
@@ -88,11 +114,15 @@ type measurement struct {
 
 	check func() error // validates the other flags; nil for none
 	run   func(ctx context.Context, e experiment) (tables.Results, error)
+
+	onHosts bool               // it may run on the machines of a hostfile
+	plan    func(n int) string // for --plan: what runs, and for how long
 }
 
 // command returns the command. flags adds its other flags.
 func (m measurement) command(flags func(*cobra.Command)) *cobra.Command {
 	var e experiment
+	var bed testbed
 	cmd := &cobra.Command{
 		Use: m.name, Short: m.short, Long: m.long, Example: m.example, Args: cobra.NoArgs,
 		RunE: checked(func() error {
@@ -101,9 +131,12 @@ func (m measurement) command(flags func(*cobra.Command)) *cobra.Command {
 					return err
 				}
 			}
-			return checkNumber(m.number, e.N, e.Keep)
+			return errors.Join(bed.check(), checkNumber(m.number, e.N, e.Keep))
 		}, func(ctx context.Context, stdout, stderr io.Writer) error {
-			return runExperiment(m.name, stdout, stderr, func(started experiment) error {
+			if bed.plan {
+				return bed.printPlan(stdout, m.plan(e.N))
+			}
+			return runOnTestbed(ctx, m.name, &bed, stdout, stderr, func(started experiment) error {
 				started.Keep, started.N = e.Keep, e.N
 				return m.measure(ctx, started)
 			})
@@ -115,6 +148,9 @@ func (m measurement) command(flags func(*cobra.Command)) *cobra.Command {
 		outFlag(cmd, &e.Keep)
 	} else {
 		cmd.Flags().StringVar(&e.Keep, "out", "", "`directory` to write, which must not exist")
+	}
+	if m.onHosts {
+		bed.flags(cmd)
 	}
 	flags(cmd)
 	return cmd

@@ -87,7 +87,11 @@ DIR, which must not exist, gets latency.csv, a line for each order, the
 percentiles as latency.txt, and environment.json.`,
 		example: "  hammr bench latency --orders 20 --only split --out latency",
 		number:  "orders", initial: 40, usage: "`number` of orders of each kind", keeps: true,
-		run: func(ctx context.Context, e experiment) (tables.Results, error) { return e.Latency(ctx, only) },
+		run:     func(ctx context.Context, e experiment) (tables.Results, error) { return e.Latency(ctx, only) },
+		onHosts: true,
+		plan: func(n int) string {
+			return fmt.Sprintf("%d orders of each of %d kinds, each on a cluster of one tasknode: about %v", n, len(live.OrderKinds), time.Duration(n)*23*time.Second)
+		},
 	}.command(func(cmd *cobra.Command) {
 		cmd.Flags().StringVar(&only, "only", "", "measure only kinds that have this `text` in their names (default all)")
 	})
@@ -107,7 +111,11 @@ DIR, which must not exist, gets preemption.csv, the medians and their ratios as
 preemption.txt, environment.json, and raw, the histories and logs.`,
 		example: "  hammr bench preemption --runs 3 --out preemption",
 		number:  "runs", initial: 5, usage: "`number` of repetitions", keeps: true,
-		run: func(ctx context.Context, e experiment) (tables.Results, error) { return e.Preemption(ctx) },
+		run:     func(ctx context.Context, e experiment) (tables.Results, error) { return e.Preemption(ctx) },
+		onHosts: true,
+		plan: func(n int) string {
+			return fmt.Sprintf("%d runs of 27 combinations, each on a new cluster of 4 tasknodes: about %v", n, time.Duration(n)*23*time.Minute)
+		},
 	}.command(func(*cobra.Command) {})
 }
 
@@ -123,7 +131,11 @@ whether they run near their input again. The table has a row for each policy and
 kind of task. It needs Java and takes a quarter of an hour.`,
 		example: "  hammr bench recovery --kills 5 --policies chronos+fifo",
 		number:  "kills", initial: 20, usage: "`number` of tasknodes killed for each row",
-		run: func(ctx context.Context, e experiment) (tables.Results, error) { return e.Recovery(ctx, policies) },
+		run:     func(ctx context.Context, e experiment) (tables.Results, error) { return e.Recovery(ctx, policies) },
+		onHosts: true,
+		plan: func(n int) string {
+			return fmt.Sprintf("%d failures while maps run and %[1]d while reduces do, under each of %d policies, on a cluster of 3 masters and 4 tasknodes: about %v", n, len(policies), time.Duration(n*len(policies))*22*time.Second)
+		},
 	}.command(func(cmd *cobra.Command) {
 		cmd.Flags().StringSliceVar(&policies, "policies", []string{"chronos+fifo", "chronos+fair"}, "`policies` to measure")
 	})

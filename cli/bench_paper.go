@@ -31,7 +31,11 @@ type benchPaper struct {
 	namesWorkloads bool // the user has named the directory
 	paper.Options
 
-	selection live.Selection // experiments on real clusters; set by prepare
+	bed   testbed
+	speed float64
+	scale int
+
+	selection *live.Selection // experiments on real clusters; set by prepare
 }
 
 // tracesDir is the default directory of the traces: next to the source tree, where the
@@ -45,7 +49,7 @@ func newBenchPaper() *cobra.Command {
 	var b benchPaper
 	names := strings.Join(paper.Names(), "|")
 	cmd := &cobra.Command{
-		Use:   "paper " + names + " --sim|--cluster --out DIR",
+		Use:   "paper " + names + " --sim|--cluster|--hostfile FILE --out DIR",
 		Short: "Run a paper's experiments, and compare its figures with ours",
 		Long: `Run the experiments of one of the papers that Hammr implements, and print the
 paper's figures next to ours. With --sim they run in the simulator, in virtual
@@ -60,6 +64,12 @@ docs/benchmarks.md has the details. The report lists experiments that are not
 run with the reason. An interrupted experiment resumes if the same version runs
 it again with the same --out: then DIR may exist.
 
+With --hostfile the clusters are on the machines of a hostfile: the first has
+the master and the NameNode, each of the others a tasknode and a DataNode. Times
+are those of the paper, and so are the machines if there are enough; else
+machines and tasks are divided by the smallest number that fits. --plan prints
+what will run and for how long.
+
 DIR, which must not exist, gets report.md with what differs and why, the
 pictures as SVG, and the numbers as CSV.
 
@@ -68,7 +78,8 @@ Without that flag, and without those files in its default, it draws workloads by
 the same quotas.`,
 		Example: `  hammr bench paper hfsp --sim --runs 20 --out hfsp
   hammr bench paper chronos --sim --short --out chronos
-  hammr bench paper chronos --cluster --only fifo-maps --runs 3 --out chronos`,
+  hammr bench paper chronos --cluster --only fifo-maps --runs 3 --out chronos
+  hammr bench paper hfsp --only fig7 --hostfile hosts --out fig7`,
 		Args:      oneArg("the name of a paper"),
 		ValidArgs: paper.Names(),
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -80,7 +91,12 @@ the same quotas.`,
 	flags := cmd.Flags()
 	flags.BoolVar(&b.sim, "sim", false, "run in the simulator")
 	flags.BoolVar(&b.cluster, "cluster", false, "run on real clusters of this machine, and in the simulator")
-	flags.StringVar(&b.only, "only", "", "`name` of the one experiment to run, with --cluster (default all)")
+	b.bed.flags(cmd)
+	flags.Float64Var(&b.speed, "speed", 1, "`factor` by which experiments are faster than in the paper, with --hostfile")
+	flags.IntVar(&b.scale, "scale", 0, "`number` that divides the machines and tasks of the paper, with --hostfile (default the smallest that fits)")
+	cmd.MarkFlagsMutuallyExclusive("sim", "cluster", "hostfile")
+	cmd.MarkFlagsOneRequired("sim", "cluster", "hostfile")
+	flags.StringVar(&b.only, "only", "", "`name` of the one experiment to run, not with --sim (default all)")
 	flags.IntVar(&b.Runs, "runs", 0, "`number` of repetitions, each with a seed of its own (default the paper's)")
 	flags.Uint64Var(&b.Seed, "seed", 1, "`number` that seeds the random choices of the first repetition; the others' follow")
 	flags.BoolVar(&b.Short, "short", false, "use smaller clusters, fewer jobs and two repetitions, for automatic checks")
@@ -93,7 +109,10 @@ func (b *benchPaper) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err := b.prepare(); err != nil {
 		return usageError{err}
 	}
-	if b.cluster {
+	switch {
+	case b.bed.plan:
+		return b.printPlan(ctx, stdout)
+	case !b.sim:
 		return b.runReal(ctx, stdout, stderr)
 	}
 	line := newStatusLine(stderr, false)
@@ -123,17 +142,20 @@ func (b *benchPaper) prepare() error {
 	switch {
 	case err != nil:
 		return err
-	// Neither or both are set.
-	case b.cluster == b.sim:
-		return errors.New("say where: --sim in the simulator, or --cluster on real clusters of this machine")
-	case b.only != "" && !b.cluster:
-		return errors.New("--only: expected --cluster, whose experiments it chooses from")
+	case b.only != "" && b.sim:
+		return errors.New("--only: expected --cluster or --hostfile, whose experiments it chooses from")
+	case b.bed.plan && b.sim:
+		return errors.New("--plan: expected --cluster or --hostfile, whose experiments it describes")
+	case !(b.speed > 0 && b.speed <= 1000):
+		return fmt.Errorf("--speed %g: expected a number above 0, up to 1000", b.speed)
+	case b.scale < 0:
+		return fmt.Errorf("--scale %d: expected 1 or more, or 0 for the smallest that fits", b.scale)
 	case b.Runs < 0:
 		return fmt.Errorf("--runs %d: expected 1 or more, or 0 for the paper's number", b.Runs)
 	case b.Seed == 0:
 		return errors.New("--seed 0: expected 1 or more")
 	}
-	if err := results.CheckNew(b.out); err != nil && !(b.cluster && resumable(b.out)) {
+	if err := results.CheckNew(b.out); err != nil && (b.sim || !resumable(b.out)) {
 		return err
 	}
 	if b.name == "hfsp" {
@@ -141,7 +163,16 @@ func (b *benchPaper) prepare() error {
 			return err
 		}
 	}
-	b.selection = live.Selection{Paper: b.name, Only: b.only, Options: b.Options}
+	if err := b.bed.check(); err != nil {
+		return err
+	}
+	// This machine cannot run clusters of 100 tasknodes.
+	b.Short = b.Short || b.name == "hfsp" && b.cluster
+	b.selection = &live.Selection{Paper: b.name, Only: b.only, Options: b.Options}
+	if b.bed.hostfile != "" {
+		b.selection.Testbed = &live.Testbed{Speed: b.speed, Divisor: b.scale}
+		b.selection.Testbed.Config.File = b.bed.file
+	}
 	if err := b.selection.Check(); err != nil {
 		return fmt.Errorf("--only %s: %w", b.only, err)
 	}
@@ -174,8 +205,11 @@ func (b *benchPaper) findWorkloads() error {
 // none.
 func (b *benchPaper) command() string {
 	where := "--sim"
-	if b.cluster {
+	switch {
+	case b.cluster:
 		where = "--cluster"
+	case !b.sim:
+		where = fmt.Sprintf("--hostfile FILE --speed %g --scale %d", b.speed, b.scale)
 	}
 	command := fmt.Sprintf("hammr bench paper %s %s --seed %d", b.name, where, b.Seed)
 	for _, option := range []struct {
@@ -207,8 +241,26 @@ func (b *benchPaper) runReal(ctx context.Context, stdout, stderr io.Writer) erro
 		return err
 	}
 	return inNamespaces(ctx, b.selection.NeedsNetworks, stdout, stderr, func() error {
-		return runExperiment("paper", stdout, stderr, func(e experiment) error { return b.compare(ctx, e) })
+		return runOnTestbed(ctx, "paper", &b.bed, stdout, stderr, func(e experiment) error { return b.compare(ctx, e) })
 	})
+}
+
+// printPlan prints the experiments that will run, with the time that their trials take in the
+// simulator, at the scale of the run, and the start of each cluster.
+func (b *benchPaper) printPlan(ctx context.Context, stdout io.Writer) error {
+	if err := b.selection.Probe(ctx, rig.CanIsolate); err != nil {
+		return err
+	}
+	b.Skip, b.Controls = b.selection.WhyNot, true
+	timed := &live.Forecast{Selection: b.selection}
+	if _, err := paper.Run(ctx, b.name, b.Options, timed); err != nil {
+		return err
+	}
+	var text strings.Builder
+	if err := timed.Table().Text(&text); err != nil {
+		return err
+	}
+	return b.bed.printPlan(stdout, text.String())
 }
 
 // compare runs the simulator first, because it is fast and finds mistakes in the plan.
@@ -216,24 +268,27 @@ func (b *benchPaper) compare(ctx context.Context, e experiment) error {
 	if err := os.MkdirAll(filepath.Join(b.out, trialsDir), 0o777); err != nil {
 		return err
 	}
-	environment := live.EnvironmentOf(e.Work, b.selection.Scales())
+	if e.Testbed != nil {
+		e.Testbed.Speed, e.Testbed.Divisor = b.speed, b.scale
+		b.selection.Testbed = e.Testbed
+	}
+	environment := e.environment(b.selection.Scales())
 	if err := environment.Write(b.out); err != nil {
 		return err
 	}
 	b.Skip, b.ReadsBlocks, b.Controls = b.selection.WhyNot, b.selection.ReadsBlocks, true
-	b.Short = b.Short || b.name == "hfsp" // this machine cannot run clusters of 100 tasknodes
-	report, err := paper.Run(ctx, b.name, b.Options, live.Simulated{Paper: b.name})
+	report, err := paper.Run(ctx, b.name, b.Options, live.Simulated{Selection: b.selection})
 	if err != nil {
 		return err
 	}
 	// Real trials run one after the other: two clusters would compete for the cores.
 	b.Workers = 1
-	runner := &live.Runner{Paper: b.name, Hammr: e.Hammr, Work: e.Work, Keep: filepath.Join(b.out, trialsDir), Logf: e.Logf}
+	runner := &live.Runner{Selection: b.selection, Hammr: e.Hammr, Work: e.Work, Keep: filepath.Join(b.out, trialsDir), Logf: e.Logf}
 	report.Real, err = paper.Run(ctx, b.name, b.Options, runner)
 	if err = errors.Join(err, runner.Close()); err != nil {
 		return err
 	}
 	report.Real.Command, report.Real.Versions = b.command(), ownVersion()
-	report.Environment = live.About + "\n" + environment.Markdown() + b.selection.Notes(report)
+	report.Environment = b.selection.About() + "\n" + environment.Markdown() + b.selection.Notes(report)
 	return b.save(report, e.stdout)
 }

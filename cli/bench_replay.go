@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,7 @@ type benchReplay struct {
 	scale float64
 	jobs  int
 	data  bool
+	bed   testbed
 	live.Replay
 }
 
@@ -46,12 +48,14 @@ type benchReplay struct {
 func newBenchReplay() *cobra.Command {
 	b := benchReplay{conf: make(settings)}
 	cmd := &cobra.Command{
-		Use:   "replay --swim FILE --cluster[=DIR] --out DIR",
+		Use:   "replay --swim FILE --cluster[=DIR]|--hostfile FILE --out DIR",
 		Short: "Run a workload on a real cluster, at the times of its trace",
 		Long: `Run a workload on a real cluster of this machine: jobs are submitted when the
 trace says, and jobs.csv gets a line for each, as from 'hammr sim run'. With
 --cluster=DIR it uses the cluster that 'hammr up' has started in DIR. With
---cluster alone it starts a cluster for each policy, and stops it at the end.
+--cluster alone it starts a cluster for each policy, and stops it at the end;
+with --hostfile it does so on the machines of a hostfile, the first of which has
+the master, and --nodes others the tasknodes.
 
 Tasks sleep, so that jobs compete for slots and not for the cores of this
 machine. All tasks of a phase of a job sleep for the mean of the times that the
@@ -84,7 +88,9 @@ on, and raw, the histories of the jobs and the logs of the daemons.`,
 	flags.Float64Var(&b.Speedup, "speed", 1, "`factor` by which time passes faster than in the workload")
 	flags.IntVar(&b.jobs, "jobs", 0, "`number` of jobs from the beginning of the workload (default all)")
 	flags.BoolVar(&b.data, "data", false, "generate the input and sort it, instead of sleeping")
-	required(cmd, "cluster")
+	b.bed.flags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("cluster", "hostfile")
+	cmd.MarkFlagsOneRequired("cluster", "hostfile")
 	cmd.MarkFlagsMutuallyExclusive("scale", "swim-nodes")
 	completes(cmd, "policy", registry.Names())
 	return cmd
@@ -96,13 +102,16 @@ func (b *benchReplay) run(ctx context.Context, scaled bool, stdout, stderr io.Wr
 	if err := b.prepare(scaled); err != nil {
 		return usageError{err}
 	}
+	if b.bed.plan {
+		return b.bed.printPlan(stdout, b.describe())
+	}
 	dir, err := results.Stage(b.out)
 	if err != nil {
 		return err
 	}
 	defer dir.Discard()
 	var played []results.PolicyRun
-	err = runExperiment("replay", stdout, stderr, func(e experiment) (err error) {
+	err = runOnTestbed(ctx, "replay", &b.bed, stdout, stderr, func(e experiment) (err error) {
 		played, err = b.play(ctx, e, dir.Path())
 		return err
 	})
@@ -140,7 +149,7 @@ func (b *benchReplay) prepare(scaled bool) (err error) {
 	case scaled:
 		b.source.tracedMachines = int(math.Round(min(float64(b.Tasknodes)/b.scale, 1e9)))
 	}
-	if err := errors.Join(b.source.check(), b.checkPolicies()); err != nil {
+	if err := errors.Join(b.source.check(), b.checkPolicies(), b.bed.check()); err != nil {
 		return err
 	}
 	b.Load, err = b.source.load(b.Tasknodes, 1)
@@ -148,6 +157,17 @@ func (b *benchReplay) prepare(scaled bool) (err error) {
 		b.Load.Jobs = b.Load.Jobs[:min(b.jobs, len(b.Load.Jobs))]
 	}
 	return err
+}
+
+// describe says what runs, and for how long at least: until the last job is submitted.
+func (b *benchReplay) describe() string {
+	maps, reduces := b.Load.Tasks()
+	last := time.Duration(0)
+	for i := range b.Load.Jobs {
+		last = max(last, time.Duration(float64(b.Load.Jobs[i].Submit)/b.Speedup*float64(time.Millisecond)))
+	}
+	return fmt.Sprintf("%s, %d jobs with %d maps and %d reduces, once for each of %d policies on %d tasknodes: the last job is submitted %v after the first",
+		b.Load.Name, len(b.Load.Jobs), maps, reduces, len(b.policies), b.Tasknodes, last.Round(time.Second))
 }
 
 // checkPolicies makes each policy once, so that an unknown name or setting is reported
@@ -178,7 +198,7 @@ func (b *benchReplay) play(ctx context.Context, e experiment, dir string) (playe
 		r, label := b.Replay, cmp.Or(policy, "its-own")
 		r.Hammr, r.Policy, r.Conf, r.Pools = e.Hammr, policy, b.conf, poolsIn(b.Load)
 		r.Dir, r.Keep = filepath.Join(e.Work, "cluster"), filepath.Join(dir, "raw", fmt.Sprintf("%d-%s", i+1, label))
-		if b.cluster != ownCluster {
+		if r.Testbed = e.Testbed; r.Testbed == nil && b.cluster != ownCluster {
 			r.Attach = b.cluster
 		}
 		if b.data {

@@ -228,7 +228,7 @@ func isolated(t *testing.T) bool {
 	}
 	self, err := os.Executable()
 	must.Do(t, err)
-	cmd := exec.CommandContext(t.Context(), self, "-test.run", "^"+regexp.QuoteMeta(t.Name())+"$", "-test.v", "-test.timeout", "10m")
+	cmd := exec.CommandContext(t.Context(), self, "-test.run", "^"+regexp.QuoteMeta(t.Name())+"$", "-test.v", "-test.timeout", "1h")
 	rig.Isolate(cmd)
 	runtime.LockOSThread() // the process ends with the thread that has started it
 	defer runtime.UnlockOSThread()

@@ -8,7 +8,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc/wire"
 )
 
-// Bench runs experiments on clusters of this machine. Each of them returns a line for each
+// Bench runs experiments on clusters of this machine or of a Testbed. Each of them returns a line for each
 // sample, and a summary. With an error it returns those of what was measured before, because
 // each sample has taken minutes.
 type Bench struct {
@@ -17,6 +17,8 @@ type Bench struct {
 	Keep  string // directory for histories and logs; "" for none
 	N     int    // number of repetitions
 	Logf  func(format string, args ...any)
+
+	Testbed *Testbed // the machines of the clusters; nil for this machine
 }
 
 // stepTimeout bounds every step of an experiment.

@@ -15,6 +15,7 @@ import (
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/internal/ops/netns"
+	"github.com/hammr/hammr/internal/ops/sshcluster"
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/sched/registry"
 )
@@ -41,18 +42,49 @@ type Config struct {
 	HDFS *minihdfs.Cluster
 
 	links *links // of machines and of HDFS; nil for the loopback device
+
+	// Testbed has the machines; nil is this machine. On a Testbed Dir, HDFS and links do not count:
+	// each machine has a directory there, and an HDFS of the testbed has a DataNode beside each
+	// tasknode.
+	Testbed *Testbed
 }
 
 // Cluster is a running cluster that runs plans. A Cluster runs one plan at a time.
 type Cluster struct {
 	*testcluster.Cluster
-	owned bool              // Stop ends the cluster
-	hdfs  *minihdfs.Cluster // nil for none
+	owned     bool                // Stop ends the cluster
+	hdfs      *minihdfs.Cluster   // nil for none, and on a Testbed
+	ssh       *sshcluster.Cluster // on a Testbed; else nil
+	tasknodes []string            // names, by number of the machine
+	histories string              // full name of the directory of histories
+	files     string              // full name of a directory for input and output of jobs
+	environ   []string            // of programs that use the cluster, beside testcluster's
 }
+
+// stopTimeout bounds the end of a cluster on a Testbed.
+const stopTimeout = 5 * time.Minute
 
 // Start starts a cluster. The caller calls Stop. Start sets the policy by a call to the
 // master, because a flag could not pass the policy's settings.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
+	start := startLocal
+	if cfg.Testbed != nil {
+		start = cfg.Testbed.start
+	}
+	c, err := start(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Policy != "" {
+		if err := c.SetPolicy(ctx, cfg.Policy, cfg.Conf); err != nil {
+			return nil, errors.Join(err, c.Stop())
+		}
+	}
+	return c, nil
+}
+
+// startLocal starts a cluster of processes of this machine.
+func startLocal(ctx context.Context, cfg Config) (*Cluster, error) {
 	tc := testcluster.Config{
 		Hammr: cfg.Hammr, Expiry: cfg.Expiry, Pools: cfg.Pools,
 		Config: localcluster.Config{Dir: cfg.Dir, Masters: cfg.Masters, Tasknodes: cfg.Tasknodes, MapSlots: max(cfg.MapSlots, 1), ReduceSlots: max(cfg.ReduceSlots, 1)},
@@ -69,23 +101,44 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster in %s: %w", cfg.Dir, errors.Join(err, os.RemoveAll(cfg.Dir)))
 	}
-	c := &Cluster{Cluster: cluster, owned: true, hdfs: cfg.HDFS}
-	if cfg.Policy != "" {
-		if err := c.SetPolicy(ctx, cfg.Policy, cfg.Conf); err != nil {
-			return nil, errors.Join(err, c.Stop())
-		}
-	}
-	return c, nil
+	return newCluster(cluster, true, cfg.HDFS), nil
+}
+
+// newCluster returns a cluster of this machine.
+func newCluster(cluster *testcluster.Cluster, owned bool, hdfs *minihdfs.Cluster) *Cluster {
+	c := &Cluster{Cluster: cluster, owned: owned, hdfs: hdfs, histories: "file://" + cluster.Histories(), files: "file://" + cluster.Dir()}
+	_, c.tasknodes = c.Names()
+	return c
+}
+
+// Program returns the program that runs commands of hammr on this cluster.
+func (c *Cluster) Program() testcluster.Program {
+	p := c.Cluster.Program()
+	p.Environ = append(p.Environ, c.environ...)
+	return p
 }
 
 // Stop ends a cluster that Start has started, and removes its directory. Histories and logs
 // are in that directory, so Run keeps them before Stop.
 func (c *Cluster) Stop() error {
+	if c.ssh != nil {
+		return c.stopOnHosts()
+	}
 	err := c.Close()
 	if c.owned {
 		err = errors.Join(err, os.RemoveAll(c.Dir()))
 	}
 	return err
+}
+
+// put makes a file of this machine readable for the tasks of the cluster, and returns its full name.
+func (c *Cluster) put(ctx context.Context, file string) (uri string, err error) {
+	if c.ssh == nil {
+		return "file://" + file, nil
+	}
+	uri = c.files + "/" + filepath.Base(file)
+	_, err = c.Program().Run(ctx, "fs", "-put", "-f", file, uri)
+	return uri, err
 }
 
 // SetPolicy sets the policy that assigns slots. Allocations are sent as text, so no file

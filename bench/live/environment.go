@@ -23,6 +23,7 @@ type Environment struct {
 	Version       string            `json:"version"`
 	Time          time.Time         `json:"time"`
 	Configuration map[string]string `json:"configuration,omitempty"`
+	Hosts         []Host            `json:"hosts,omitempty"` // machines of the clusters, if they are others
 }
 
 // EnvironmentOf describes this machine, for clusters in an existing directory. Call it
@@ -60,11 +61,29 @@ func (e Environment) Markdown() string {
 	var b strings.Builder
 	for _, line := range [][2]string{
 		{"CPU", fmt.Sprintf("%s, %d cores", cmp.Or(e.CPU, "unknown"), e.Cores)}, {"memory", fmt.Sprintf("%d MiB", e.MemBytes>>20)}, {"kernel", e.Kernel},
-		{"disk", e.Disk}, {"Go", e.Go}, {"version", e.Version}, {"load before the first run", e.Loads}, {"time", e.Time.Format(time.RFC3339)},
+		{"disk", e.Disk}, {"Go", e.Go}, {"version", e.Version}, {"load before the first run", e.Loads + e.busy()}, {"time", e.Time.Format(time.RFC3339)},
 	} {
 		fmt.Fprintf(&b, "- %s: %s\n", line[0], cmp.Or(line[1], "unknown"))
 	}
+	for _, h := range e.Hosts {
+		fmt.Fprintf(&b, "- host %s: %s, %d cores, %d MiB, %s, disk %s at %d MB/s", h.Name, cmp.Or(h.CPU, "unknown"), h.Cores, h.MemBytes>>20, h.Kernel, h.Disk, h.DiskRate/1e6)
+		if h.Link != nil {
+			fmt.Fprintf(&b, "; to %s %d µs and %d MB/s", h.Link.To, h.Link.RTT, h.Link.Rate/1e6)
+		}
+		fmt.Fprintf(&b, "; load %s%s\n", h.Loads, h.busy())
+	}
 	return b.String()
+}
+
+// idleLoad is the load of a core above which other programs disturb a measurement.
+const idleLoad = 0.5
+
+// busy marks a start on a machine that was not idle.
+func (e Environment) busy() string {
+	if e.Load <= idleLoad*float64(e.Cores) {
+		return ""
+	}
+	return " (not idle: above 0.5 a core)"
 }
 
 // diskOf returns the file system of a directory, and whether its disk rotates. The device

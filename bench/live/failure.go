@@ -90,11 +90,18 @@ func madeProgress(f sim.Failure, j apidoc.Job) bool {
 // tasks with their tasknode. The time of the returned LostMachine is taken before the kill.
 func (c *Cluster) fail(ctx context.Context, node int) (*LostMachine, error) {
 	lost := &LostMachine{Machine: node, At: time.Now()}
-	if err := c.Kill(ctx, tasknodeName(node)); err != nil {
+	if node >= len(c.tasknodes) {
+		return nil, fmt.Errorf("failure of machine %d: the cluster has %d machines with a tasknode", node, len(c.tasknodes))
+	}
+	name := c.tasknodes[node]
+	if err := c.Kill(ctx, name); err != nil {
 		return nil, fmt.Errorf("failure of machine %d: %w", node, err)
 	}
-	if c.hdfs != nil {
+	switch {
+	case c.hdfs != nil:
 		return lost, c.hdfs.DataNode(node).Kill()
+	case c.ssh != nil && c.ssh.Plan().FileSystem() != "":
+		return lost, c.ssh.KillDataNode(ctx, name)
 	}
 	return lost, nil
 }

@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/sim"
@@ -20,11 +22,22 @@ import (
 //	prepare ─► input of a repetition ─► trials of its arms ─► next repetition: old input removed
 //	   └── again only if the number of machines or the links differ
 type hdfsInput struct {
-	hammr   string
-	hdfs    *minihdfs.Cluster
-	links   *links // networks of its machines; nil for the loopback device
-	seed    uint64 // seed of the trials that read the present files
-	written []string
+	program  testcluster.Program // hammr, as it uses this HDFS
+	uri      string              // of the root; "" before there is an HDFS
+	machines map[string]string   // names of the tasknodes, by the hosts of the DataNodes
+	hdfs     *minihdfs.Cluster   // nil before it is started, and on a Testbed
+	links    *links              // networks of its machines; nil for the loopback device
+	seed     uint64              // seed of the trials that read the present files
+	written  []string
+}
+
+// attach makes the HDFS of a cluster on a Testbed the input's. It is another process each time,
+// with the data of the one before.
+func (g *hdfsInput) attach(c *Cluster) {
+	g.program, g.uri, g.machines = c.Program(), c.files, make(map[string]string)
+	for _, h := range c.ssh.Plan().Hosts {
+		g.machines[h.Address] = h.Name
+	}
 }
 
 // prepare starts an HDFS with a DataNode for each machine of a trial. Without Java or
@@ -49,8 +62,14 @@ func (g *hdfsInput) prepare(ctx context.Context, dir string, cluster sim.Config,
 		}
 		cfg.Network, cfg.Namespaces = linksNetwork, g.links.namespaces
 	}
-	g.hdfs, err = minihdfs.Start(ctx, cfg)
-	return err
+	if g.hdfs, err = minihdfs.Start(ctx, cfg); err != nil {
+		return err
+	}
+	g.uri, g.machines = g.hdfs.URI(), make(map[string]string)
+	for i := range cluster.Machines {
+		g.machines[g.hdfs.Host(i)] = tasknodeName(i)
+	}
+	return nil
 }
 
 // deadAfter is the property that decides when HDFS gives up a DataNode, in ms. Trials set it
@@ -84,7 +103,7 @@ func (g *hdfsInput) close() (err error) {
 // the seed, so that each repetition writes a file of its own with another placement.
 func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob) (uri string, err error) {
 	path := fmt.Sprintf("/in-%s-%d-%s", fileName(t.Experiment), t.Seed, fileName(j.ID))
-	uri = g.hdfs.URI() + path
+	uri = g.uri + path
 	if slices.Contains(g.written, uri) {
 		return uri, nil
 	}
@@ -110,18 +129,21 @@ func (g *hdfsInput) write(ctx context.Context, uri string, copies, block int, wr
 	text, to := io.Pipe()
 	go func() { to.CloseWithError(writeText(to)) }()
 	defer text.Close()
-	_, err := testcluster.Program{File: g.hammr}.Feed(ctx, text, "fs", "-D", fmt.Sprint("dfs.replication=", copies), "-D", fmt.Sprint("dfs.blocksize=", block), "-put", "-", uri)
+	_, err := g.program.Feed(ctx, text, "fs", "-D", fmt.Sprint("dfs.replication=", copies), "-D", fmt.Sprint("dfs.blocksize=", block), "-put", "-f", "-", uri)
 	if err != nil {
 		return err
 	}
-	return g.hdfs.WaitReplicated(ctx)
+	return syncutil.Poll(ctx, time.Second, func(ctx context.Context) (bool, error) {
+		blocks, err := g.locateBlocks(ctx, uri)
+		return !slices.ContainsFunc(blocks, func(hosts []string) bool { return len(hosts) < copies }), err
+	})
 }
 
 // removeOldInputs removes the inputs of other repetitions. Otherwise the disk of this
 // machine would fill up.
 func (g *hdfsInput) removeOldInputs(ctx context.Context, seed uint64) error {
 	if g.seed != seed && len(g.written) > 0 {
-		if _, err := (testcluster.Program{File: g.hammr}).Run(ctx, append([]string{"fs", "-rm"}, g.written...)...); err != nil {
+		if _, err := g.program.Run(ctx, append([]string{"fs", "-rm"}, g.written...)...); err != nil {
 			return err
 		}
 		g.written = nil
@@ -132,7 +154,7 @@ func (g *hdfsInput) removeOldInputs(ctx context.Context, seed uint64) error {
 
 // output returns a URI that is unique in this HDFS.
 func (g *hdfsInput) output(t paper.Trial, job string) string {
-	return g.hdfs.URI() + "/out-" + fileName(t.String()) + "-" + fileName(job)
+	return g.uri + "/out-" + fileName(t.String()) + "-" + fileName(job)
 }
 
 // plan returns a workload whose maps read blocks. The hosts of blocks are read after the

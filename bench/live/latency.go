@@ -86,7 +86,7 @@ func (b Bench) measureOrders(ctx context.Context, kind OrderKind) (list []Latenc
 	if kind.kind == taskproc.Kind_REDUCE {
 		maps = 3 // two maps of the long job and one of the waiting job
 	}
-	cluster, err := Start(ctx, Config{Hammr: b.Hammr, Dir: filepath.Join(b.Work, "cluster"), Tasknodes: 1, MapSlots: maps, ReduceSlots: 1, Policy: "fifo"})
+	cluster, err := Start(ctx, Config{Hammr: b.Hammr, Dir: filepath.Join(b.Work, "cluster"), Tasknodes: 1, MapSlots: maps, ReduceSlots: 1, Policy: "fifo", Testbed: b.Testbed})
 	if err != nil {
 		return nil, err
 	}

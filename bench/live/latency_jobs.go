@@ -36,12 +36,16 @@ const (
 func (t *latencyRun) submitLong(ctx context.Context) (id string, err error) {
 	switch {
 	case t.kind.bytes:
-		in, out := filepath.Join(t.Work, "in"), filepath.Join(t.cluster.Dir(), "out")
-		if err := writeLines(in, int64(t.N+1)*perOrder); err != nil {
+		file := filepath.Join(t.Work, "in")
+		if err := writeLines(file, int64(t.N+1)*perOrder); err != nil {
+			return "", err
+		}
+		in, err := t.cluster.put(ctx, file)
+		if err != nil {
 			return "", err
 		}
 		return t.cluster.submit(ctx, "sort", "-D", fmt.Sprint(conf.RecordSleep, "=", longSleep), "-D", fmt.Sprint(conf.SplitMinSize, "=", int64(1)<<40),
-			"-D", fmt.Sprint(conf.SortMB, "=", bufferSlots), "-D", "mapreduce.reduce.memory.mb=1024", "-r", "1", "file://"+in, "file://"+out)
+			"-D", fmt.Sprint(conf.SortMB, "=", bufferSlots), "-D", "mapreduce.reduce.memory.mb=1024", "-r", "1", in, t.cluster.files+"/out")
 	case t.kind.kind == taskproc.Kind_MAP:
 		return t.cluster.submit(ctx, "sleep", "-m", "1", "-mt", longSleepMillis, "-r", "0", "-recordt", "5")
 	}

@@ -2,10 +2,8 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +14,7 @@ import (
 	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/history"
+	"github.com/hammr/hammr/internal/kit/jsonfile"
 	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/sim"
@@ -45,10 +44,10 @@ type Plan struct {
 // from them.
 type Run struct {
 	Begin        time.Time
-	Jobs         []*wire.JobStatus // from their histories, in the order of the plan
-	Files        []string          // files of the histories
+	Jobs         []*wire.JobStatus // as they ended, in the order of the plan
 	LostMachines []LostMachine     // in order of time
 
+	machines   []string              // names of the tasknodes, by number
 	blockHosts map[string]blockHosts // hosts of the jobs' input, by job name
 }
 
@@ -58,12 +57,13 @@ type Run struct {
 // be those of another experiment.
 //
 //	startFailures ┐
-//	submitAll ────┼─► await histories ─► stop failures ─► read histories ─► Run
+//	submitAll ────┼─► await ends ─► stop failures ─► ask for the jobs ─► Run
 //	              └─ with StopAfter: kill the others when that job has ended
 func (c *Cluster) Run(ctx context.Context, p Plan, keep string) (*Run, error) {
+	background := ctx // cancel ends the failures only
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r := &Run{Begin: time.Now(), blockHosts: make(map[string]blockHosts)}
+	r := &Run{Begin: time.Now(), machines: c.tasknodes, blockHosts: make(map[string]blockHosts)}
 	for _, j := range p.Jobs {
 		r.blockHosts[j.Name] = j.blockHosts
 	}
@@ -77,10 +77,12 @@ func (c *Cluster) Run(ctx context.Context, p Plan, keep string) (*Run, error) {
 	lost, failed := failures()
 	if err = errors.Join(err, failed); err == nil {
 		r.LostMachines = lost
-		err = errors.Join(r.read(c.Histories(), ids), r.failed())
+		if r.Jobs, err = c.jobs(background, ids); err == nil {
+			err = r.failed()
+		}
 	}
 	if err == nil && keep != "" {
-		err = c.keep(r, keep)
+		err = c.keep(background, r, keep)
 	}
 	if err == nil && len(lost) != len(p.Failures) {
 		err = fmt.Errorf("%d machines of %d failed before all jobs were over", len(lost), len(p.Failures))
@@ -111,19 +113,18 @@ func (c *Cluster) submitAll(ctx context.Context, p Plan, begin time.Time) (ids [
 	return ids, nil
 }
 
-// await waits for the histories of all jobs, which a master writes when a job ends. A
-// history is written after the commit of its job, so the output is complete then.
+// await waits until all jobs have ended.
 func (c *Cluster) await(ctx context.Context, p Plan, ids []string) error {
 	last := slices.IndexFunc(p.Jobs, func(j Job) bool { return j.Name == p.StopAfter })
 	if last >= 0 {
-		if err := c.awaitHistories(ctx, ids[last:last+1]); err != nil {
+		if err := c.awaitEnds(ctx, ids[last:last+1]); err != nil {
 			return err
 		}
 		if err := c.killOthers(ctx, ids); err != nil {
 			return err
 		}
 	}
-	return c.awaitHistories(ctx, ids)
+	return c.awaitEnds(ctx, ids)
 }
 
 // killOthers kills the jobs that still run. A job that has ended meanwhile is no error.
@@ -137,60 +138,41 @@ func (c *Cluster) killOthers(ctx context.Context, ids []string) error {
 	return err
 }
 
-// historyOf returns the file of a job's history, which is in the directory of a day. The error
-// wraps fs.ErrNotExist if the job has none.
-func historyOf(dir, id string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*", id+history.CompressedSuffix))
-	if err != nil {
-		return "", err
-	}
-	if len(files) > 0 {
-		return files[0], nil
-	}
-	return "", fmt.Errorf("history of %s in %s: %w", id, dir, fs.ErrNotExist)
-}
+// endInterval is the time between two questions which jobs run. The leader answers them from its
+// state, in microseconds.
+const endInterval = 100 * time.Millisecond
 
-// awaitHistories waits for the histories of jobs. It fails if all masters have ended. It
-// polls the files of the histories, so no master has to be reachable.
-func (c *Cluster) awaitHistories(ctx context.Context, ids []string) error {
-	missing := ids
-	err := syncutil.Poll(ctx, 50*time.Millisecond, func(context.Context) (bool, error) {
-		for len(missing) > 0 {
-			if _, err := historyOf(c.Histories(), missing[0]); err != nil {
-				masters, _ := c.Names()
-				if !slices.ContainsFunc(masters, c.Running) {
-					return false, fmt.Errorf("all masters have ended\n%s", c.LogEnds(2000))
-				}
-				return false, nil
-			}
-			missing = missing[1:]
+// awaitEnds waits until none of the jobs runs.
+func (c *Cluster) awaitEnds(ctx context.Context, ids []string) error {
+	left := len(ids)
+	err := syncutil.Poll(ctx, endInterval, func(ctx context.Context) (bool, error) {
+		running, err := docs.AllJobs.From(ctx, c.Client(), docs.AllQuery{})
+		if left = 0; err != nil {
+			return false, err
 		}
-		return true, nil
+		for _, j := range running {
+			if slices.Contains(ids, j.JobID) {
+				left++
+			}
+		}
+		return left == 0, nil
 	})
 	if err != nil {
-		return fmt.Errorf("%d jobs of %d have not ended: %w", len(missing), len(ids), err)
+		return fmt.Errorf("%d jobs of %d have not ended: %w\n%s", left, len(ids), err, c.LogEnds(2000))
 	}
 	return nil
 }
 
-// read reads the histories of jobs. Jobs are in the order of ids.
-func (r *Run) read(dir string, ids []string) error {
+// jobs returns jobs as they ended, in the order of ids.
+func (c *Cluster) jobs(ctx context.Context, ids []string) (list []*wire.JobStatus, err error) {
 	for _, id := range ids {
-		name, err := historyOf(dir, id)
+		j, err := docs.Status.From(ctx, c.Client(), docs.JobID{Job: id})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		h, err := history.Decode(f)
-		if err = errors.Join(err, f.Close()); err != nil {
-			return fmt.Errorf("history %s: %w", name, err)
-		}
-		r.Jobs, r.Files = append(r.Jobs, h.Status), append(r.Files, name)
+		list = append(list, j)
 	}
-	return nil
+	return list, nil
 }
 
 // failed names the first job that neither succeeded nor was killed. A job that was killed
@@ -208,31 +190,57 @@ func (r *Run) failed() error {
 // input of each map in order.
 const blockHostsFile = "homes.json"
 
-// keep copies the histories of a run and the logs of the daemons into a directory, which it
+// keep writes the histories of a run and the logs of the daemons into a directory, which it
 // creates. If maps have read HDFS, it also writes where their input was. With these files a
 // result can be examined after the cluster is removed.
-func (c *Cluster) keep(r *Run, dir string) error {
-	files := r.Files
-	logs, err := filepath.Glob(filepath.Join(c.Logs(), "*"))
-	if err != nil {
-		return err
-	}
+func (c *Cluster) keep(ctx context.Context, r *Run, dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	for _, name := range append(files[:len(files):len(files)], logs...) {
-		if err := copyFile(name, filepath.Join(dir, filepath.Base(name))); err != nil {
-			return err
-		}
+	if err := c.keepHistories(ctx, r.Jobs, dir); err != nil {
+		return err
+	}
+	if err := c.keepLogs(ctx, dir); err != nil {
+		return err
 	}
 	if !slices.ContainsFunc(slices.Collect(maps.Values(r.blockHosts)), func(h blockHosts) bool { return h != nil }) {
 		return nil
 	}
-	data, err := json.Marshal(r.blockHosts)
-	if err != nil {
-		return err
+	return jsonfile.Write(filepath.Join(dir, blockHostsFile), r.blockHosts, 0o666)
+}
+
+// historyTimeout is how long after the end of a job its history may be written.
+const historyTimeout = 30 * time.Second
+
+// keepHistories copies the histories of jobs, which masters write when a job has ended.
+func (c *Cluster) keepHistories(ctx context.Context, jobs []*wire.JobStatus, dir string) error {
+	args := []string{"fs", "-get", "-f"}
+	for _, j := range jobs {
+		args = append(args, c.histories+"/*/"+j.JobId+history.CompressedSuffix)
 	}
-	return os.WriteFile(filepath.Join(dir, blockHostsFile), data, 0o666)
+	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
+	defer cancel()
+	var last error
+	err := syncutil.Poll(ctx, time.Second, func(ctx context.Context) (bool, error) {
+		_, last = c.Program().Run(ctx, append(args, dir)...)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("histories: %w", errors.Join(err, last))
+	}
+	return nil
+}
+
+// keepLogs copies the logs of the daemons.
+func (c *Cluster) keepLogs(ctx context.Context, dir string) error {
+	if c.ssh != nil {
+		return c.ssh.CollectLogs(ctx, dir)
+	}
+	logs, err := filepath.Glob(filepath.Join(c.Logs(), "*"))
+	for _, name := range logs {
+		err = errors.Join(err, copyFile(name, filepath.Join(dir, filepath.Base(name))))
+	}
+	return err
 }
 
 // copyFile copies a regular file, which may grow meanwhile. It skips everything but regular

@@ -113,7 +113,7 @@ func (b Bench) preempt(ctx context.Context, r *PreemptionRun, load int, mode str
 	l := preemptionLoads[load]
 	cluster, err := Start(ctx, Config{
 		Hammr: b.Hammr, Dir: filepath.Join(b.Work, "cluster"), Tasknodes: 4, MapSlots: 2, ReduceSlots: 2, Pools: []string{"low", "high"},
-		Expiry: time.Second, Policy: "fair", Conf: map[string]string{
+		Expiry: time.Second, Testbed: b.Testbed, Policy: "fair", Conf: map[string]string{
 			"mapred.fairscheduler.preemption": strconv.FormatBool(mode != "wait"), registry.ConserveShares: "false", registry.Allocations: preemptionPools,
 			"hammr.scheduler.map-preemption": mode, "hammr.scheduler.reduce-preemption": mode,
 		},

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
-	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -96,15 +95,11 @@ func (h blockHosts) local(task int, machine string) bool {
 // locateBlocks returns the hosts of a file's blocks, each of which is the input of one map.
 // HDFS reports addresses, and each address belongs to the DataNode of one tasknode.
 func (g *hdfsInput) locateBlocks(ctx context.Context, uri string) (blockHosts, error) {
-	text, err := testcluster.Program{File: g.hammr}.Run(ctx, "fs", "-blocks", uri)
+	text, err := g.program.Run(ctx, "fs", "-blocks", uri)
 	if err != nil {
 		return nil, err
 	}
-	machines := make(map[string]string)
-	for i := range g.hdfs.DataNodes() {
-		machines[g.hdfs.Host(i)] = tasknodeName(i)
-	}
-	return parseBlocks(text, machines)
+	return parseBlocks(text, g.machines)
 }
 
 // parseBlocks parses the output of `hammr fs -blocks` for one file: a line with its name,

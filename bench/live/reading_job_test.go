@@ -118,7 +118,7 @@ func TestHadoopWaitsAsTheSimulatedArm(t *testing.T) {
 // but not after another error.
 func TestTrialWithoutJavaIsSkipped(t *testing.T) {
 	t.Setenv("HAMMR_HADOOP_JARS", filepath.Join(t.TempDir(), "none"))
-	r := &Runner{Paper: "hammr", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}
+	r := &Runner{Selection: &Selection{Paper: "hammr", Options: paper.Options{Short: true, Runs: 1, Seed: 1}}, Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}
 	trial := someTrial()
 	trial.Experiment = "locality"
 	_, err := r.Run(context.Background(), trial)

@@ -1,8 +1,7 @@
 package live
 
 import (
-	"strconv"
-	"strings"
+	"slices"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
@@ -21,7 +20,7 @@ type failedMachine struct {
 // noteLost finds when a machine was declared lost: its running attempts end at that moment.
 // Without a running attempt the moment is unknown, and stays 0.
 func (t *resultBuilder) noteLost(l LostMachine) {
-	v := failedMachine{node: tasknodeName(l.Machine), failedAt: l.At.UnixMilli(), record: len(t.out.Lost)}
+	v := failedMachine{node: t.run.machines[l.Machine], failedAt: l.At.UnixMilli(), record: len(t.out.Lost)}
 	for _, j := range t.run.Jobs {
 		for _, task := range j.Tasks {
 			for _, a := range task.Attempts {
@@ -70,17 +69,8 @@ func (t *resultBuilder) recover(j *wire.JobStatus, task *wire.TaskStatus, n int,
 	}
 	next, kind, number := task.Attempts[n+1], kindOf(task), numberOf(task.Id)
 	t.out.Recovered = append(t.out.Recovered, sim.Recovery{
-		Job: j.Name, Kind: kind, Task: number, Attempt: n + 1, Machine: machineOf(next.Machine),
+		Job: j.Name, Kind: kind, Task: number, Attempt: n + 1, Machine: slices.Index(t.run.machines, next.Machine),
 		Local:     kind == cluster.MapSlot && t.run.blockHosts[j.Name].local(number, next.Machine),
 		ExpiredAt: t.time(v.declaredLostAt), Start: t.time(next.StartTime),
 	})
-}
-
-// machineOf returns the number of a tasknode, from 0; -1 for another name.
-func machineOf(name string) int {
-	n, err := strconv.Atoi(strings.TrimPrefix(name, "n"))
-	if err != nil {
-		return -1
-	}
-	return n - 1
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/kit/percentile"
+	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/sim"
@@ -49,13 +49,36 @@ const (
 
 // loseTasks measures each policy.
 func (b Bench) loseTasks(ctx context.Context, policies []string) (lost []lostTask, err error) {
-	g := hdfsInput{hammr: b.Hammr}
+	g := &recoveryInput{hdfsInput: hdfsInput{program: testcluster.Program{File: b.Hammr}}}
 	defer func() { err = errors.Join(err, g.close()) }()
-	if err := g.prepare(ctx, filepath.Join(b.Work, "hdfs"), sim.Config{Machines: recoveryNodes, Replication: 3}, Scale{}); err != nil {
-		return nil, err
+	if b.Testbed == nil {
+		if err := g.prepare(ctx, filepath.Join(b.Work, "hdfs"), sim.Config{Machines: recoveryNodes, Replication: 3}, Scale{}); err != nil {
+			return nil, err
+		}
+	}
+	for _, policy := range policies {
+		m := &recoveryRun{Bench: b, policy: policy, input: g}
+		err := m.run(ctx)
+		if lost = append(lost, m.lost...); err != nil {
+			return lost, fmt.Errorf("%s: %w", policy, err)
+		}
+	}
+	return lost, nil
+}
+
+// recoveryInput is the input of the jobs of all policies.
+type recoveryInput struct {
+	hdfsInput
+	hosts blockHosts // of the input of the job of higher priority; nil before it is written
+}
+
+// write writes the input, unless it is there.
+func (g *recoveryInput) write(ctx context.Context) (err error) {
+	if g.hosts != nil {
+		return nil
 	}
 	for i, name := range []string{"higher", "lower"} {
-		err := g.write(ctx, g.hdfs.URI()+"/"+name, 3, recoveryBlock, func(w io.Writer) error {
+		err := g.hdfsInput.write(ctx, g.uri+"/"+name, 3, recoveryBlock, func(w io.Writer) error {
 			for n := range recoveryNodes * recoveryLines {
 				if _, err := fmt.Fprintf(w, "w%0*d\n", recoveryLineBytes-2, i*recoveryNodes*recoveryLines+n); err != nil {
 					return err
@@ -64,44 +87,40 @@ func (b Bench) loseTasks(ctx context.Context, policies []string) (lost []lostTas
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	hosts, err := g.locateBlocks(ctx, g.hdfs.URI()+"/higher")
-	if err != nil {
-		return nil, err
-	}
-	for _, policy := range policies {
-		m := &recoveryRun{Bench: b, policy: policy, hosts: hosts}
-		err := m.run(ctx, &g)
-		if lost = append(lost, m.lost...); err != nil {
-			return lost, fmt.Errorf("%s: %w", policy, err)
-		}
-	}
-	return lost, nil
+	g.hosts, err = g.locateBlocks(ctx, g.uri+"/higher")
+	return err
 }
 
 // recoveryRun is the failures under one policy.
 type recoveryRun struct {
 	Bench
 	policy  string
-	hosts   blockHosts // of the input of the job of higher priority
+	input   *recoveryInput
 	cluster *Cluster
 	lost    []lostTask
 }
 
 // run kills tasknodes while maps run, and then while reduces do. Each policy has a cluster
 // of its own: so a policy cannot use what an earlier one has recorded about machines.
-func (m *recoveryRun) run(ctx context.Context, g *hdfsInput) (err error) {
+func (m *recoveryRun) run(ctx context.Context) (err error) {
 	m.cluster, err = Start(ctx, Config{
 		Hammr: m.Hammr, Dir: filepath.Join(m.Work, strings.ReplaceAll(m.policy, "+", "-")), Policy: m.policy,
-		Masters: 3, Tasknodes: recoveryNodes, MapSlots: 2, ReduceSlots: 1, Expiry: time.Second, HDFS: g.hdfs,
+		Masters: 3, Tasknodes: recoveryNodes, MapSlots: 2, ReduceSlots: 1, Expiry: time.Second, HDFS: m.input.hdfs, Testbed: m.Testbed,
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.cluster.Stop()) }()
-	for _, s := range []recoveryScene{mapScene(g.hdfs.URI()), reduceScene()} {
+	if m.Testbed != nil {
+		m.input.attach(m.cluster)
+	}
+	if err := m.input.write(ctx); err != nil {
+		return err
+	}
+	for _, s := range []recoveryScene{mapScene(m.input.uri), reduceScene()} {
 		for n := range m.N {
 			lost, err := m.fail(ctx, s)
 			if err != nil {
@@ -150,7 +169,7 @@ func (m *recoveryRun) fail(ctx context.Context, s recoveryScene) (lost []lostTas
 	// Reduces read from all machines, so only maps have a place.
 	var hosts blockHosts
 	if s.kind == taskproc.Kind_MAP {
-		hosts = m.hosts
+		hosts = m.input.hosts
 	}
 	err = m.cluster.awaitStep(ctx, "recovery of "+ids[0], ids[0], func(j *wire.JobStatus) (all bool) {
 		lost, all = recovered(j, victim, killed, hosts)
@@ -174,16 +193,12 @@ func (m *recoveryRun) restore(ctx context.Context, ids []string) error {
 	return m.cluster.Start(ctx, names...)
 }
 
-// submit submits a job and returns its id. Outputs of jobs that write are on this machine's
-// disk, each in a directory of its own.
+// submit submits a job and returns its id. Outputs of jobs that write have directories of their
+// own.
 func (m *recoveryRun) submit(ctx context.Context, j sceneJob) (string, error) {
 	args := j.args
 	if j.writes {
-		out, err := os.MkdirTemp(m.Work, "out")
-		if err != nil {
-			return "", err
-		}
-		args = append(slices.Clone(args), filepath.Join(out, "files"))
+		args = append(slices.Clone(args), fmt.Sprintf("%s/out-%d", m.cluster.files, time.Now().UnixNano()))
 	}
 	return m.cluster.submit(ctx, args...)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/kit/pattern"
@@ -23,7 +22,7 @@ type Replay struct {
 	Attach  string             // directory of a running cluster; "" to start one
 	Load    *workload.Workload // the workload
 	Speedup float64            // divides times of arrivals and tasks; 0 is 1
-	Data    string             // directory for generated input, which jobs sort; "" for jobs that sleep
+	Data    string             // directory for generated input, which jobs sort, not used on a Testbed; "" for jobs that sleep
 	Keep    string             // directory for histories and logs, which Run creates; "" for none
 }
 
@@ -39,6 +38,9 @@ func (r Replay) Run(ctx context.Context) (played results.PolicyRun, err error) {
 	defer func() { err = errors.Join(err, c.Stop()) }()
 	plan := SleepingPlan(r.Load, r.Speedup)
 	if r.Data != "" {
+		if c.ssh != nil {
+			r.Data = c.files + "/data"
+		}
 		if plan, err = sortingPlan(ctx, c, r.Load, r.Speedup, r.Data); err != nil {
 			return played, fmt.Errorf("generated input: %w", err)
 		}
@@ -67,8 +69,11 @@ func (r *Replay) open(ctx context.Context) (*Cluster, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no cluster runs in %s; 'hammr up --dir %[1]s' starts one: %w", r.Attach, err)
 	}
-	c := &Cluster{Cluster: cluster}
-	if err == nil && r.Policy != "" {
+	if err != nil {
+		return nil, err
+	}
+	c := newCluster(cluster, false, nil)
+	if r.Policy != "" {
 		err = c.SetPolicy(ctx, r.Policy, r.Conf)
 	}
 	return c, err
@@ -85,14 +90,14 @@ func sortingPlan(ctx context.Context, c *Cluster, w *workload.Workload, fast flo
 	for i := range w.Jobs {
 		j := &w.Jobs[i]
 		rows := max(workload.Sum(j.Maps).Bytes/rowBytes, int64(len(j.Maps)))
-		input := filepath.Join(dir, "input", fileName(j.ID))
+		input := dir + "/input/" + fileName(j.ID)
 		generate.Jobs = append(generate.Jobs, Job{
 			Name: j.ID, Out: input,
 			Args: []string{"teragen", "-D", fmt.Sprint("mapreduce.job.maps=", len(j.Maps)), fmt.Sprint(rows)},
 		})
 		sleeping := sleepingJob(j, fast)
 		p.Jobs = append(p.Jobs, Job{
-			Name: j.ID, At: sleeping.At, Out: filepath.Join(dir, "output", fileName(j.ID)),
+			Name: j.ID, At: sleeping.At, Out: dir + "/output/" + fileName(j.ID),
 			Args: []string{
 				"terasort", "-D", "mapreduce.job.name=" + j.ID, "-D", fmt.Sprint("mapreduce.job.reduces=", max(len(j.Reduces), 1)),
 				"-D", "hammr.input.combine=false", input,

@@ -41,7 +41,8 @@ const (
 // there, and the output of another is lost. Besides, three attempts are preempted.
 func lossy() *Run {
 	return &Run{
-		Begin: time.UnixMilli(beginMillis), LostMachines: []LostMachine{{Machine: 1, At: time.UnixMilli(beginMillis + 1500)}},
+		machines: []string{"n1", "n2", "n3", "n4"},
+		Begin:    time.UnixMilli(beginMillis), LostMachines: []LostMachine{{Machine: 1, At: time.UnixMilli(beginMillis + 1500)}},
 		Jobs: []*wire.JobStatus{{
 			JobId: "job_1_0001", Name: "j", Queue: "pool", State: wire.JobState_SUCCEEDED,
 			SubmitTime: beginMillis + 100, StartTime: beginMillis + 200, FinishTime: beginMillis + 9000,
@@ -122,7 +123,7 @@ func TestSeriesAddsUp(t *testing.T) {
 // TestLostMachineWithoutVerdict checks a machine that ran nothing when it failed.
 func TestLostMachineWithoutVerdict(t *testing.T) {
 	run := lossy()
-	run.LostMachines[0].Machine = 7
+	run.LostMachines[0].Machine = 3
 	r := run.Result(Shape{})
 	if len(r.Lost) != 1 || r.Lost[0].ExpiredAt != -1 || len(r.Recovered) != 0 {
 		t.Errorf("lost %+v, recovered %+v", r.Lost, r.Recovered)

@@ -5,19 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/internal/kit/jsonfile"
+	"github.com/hammr/hammr/sim/tables"
 	"github.com/hammr/hammr/sim/workload"
 )
 
 // trialPatience bounds a trial.
 const trialPatience = 10 * time.Minute
 
-// Runner runs the trials of a paper on clusters of this machine, one at a time. It is a
-// paper.Runner. It saves each outcome; a later Runner of the same version with the same Keep
+// Runner runs the trials of a paper on clusters of this machine or of a Testbed, one at a time. It
+// is a paper.Runner. It saves each outcome; a later Runner of the same version with the same Keep
 // finds it. The caller calls Close.
 //
 //	Run ─► saved outcome of this version and scale? ── yes ─► return it
@@ -25,11 +29,11 @@ const trialPatience = 10 * time.Minute
 //
 // Trials take minutes, so an interrupted report continues where it was.
 type Runner struct {
-	Paper string
-	Hammr string // file of the hammr program
-	Work  string // directory for clusters, which are removed at their end
-	Keep  string // directory for outcomes, histories and logs
-	Logf  func(format string, args ...any)
+	Selection *Selection // of the experiments, with their scales
+	Hammr     string     // file of the hammr program
+	Work      string     // directory for clusters, which are removed at their end
+	Keep      string     // directory for outcomes, histories and logs
+	Logf      func(format string, args ...any)
 
 	input   hdfsInput // of trials whose jobs read
 	mapRate float64   // bytes a second of a map that runs alone; 0 before it is measured
@@ -41,25 +45,73 @@ func (r *Runner) Close() error { return r.input.close() }
 // Simulated runs the same trials in the simulator, with as many tasks and slots and equal
 // tasks in each phase. It is a paper.Runner. Its outcomes are shown next to those of Runner; a
 // difference is an error of the simulator's model.
-type Simulated struct{ Paper string }
+type Simulated struct{ Selection *Selection }
 
 // Run implements paper.Runner.
 func (m Simulated) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error) {
-	s, err := scaleOfTrial(m.Paper, t)
+	s, err := m.Selection.scaleOfTrial(t)
 	if err != nil {
 		return nil, err
 	}
 	return paper.Simulator{}.Run(ctx, s.scaled(t))
 }
 
-// scaleOfTrial returns the scale of a trial's experiment; an experiment that is not run is an
-// error.
-func scaleOfTrial(name string, t paper.Trial) (Scale, error) {
-	s, whyNot := ScaleOf(name, &paper.Experiment{ID: t.Experiment, Workload: t.Workload})
-	if whyNot != "" {
-		return s, fmt.Errorf("experiment %s of %s on a real cluster: %s", t.Experiment, name, whyNot)
+// Forecast runs trials as Simulated does, and adds up how long they will take on the clock. It is
+// a paper.Runner.
+type Forecast struct {
+	Selection *Selection
+
+	mu struct {
+		sync.Mutex
+		experiments map[string]*forecast
 	}
-	return s, nil
+}
+
+// forecast is what an experiment takes.
+type forecast struct {
+	scale  Scale
+	trials int
+	took   time.Duration
+}
+
+// startTime is about what a cluster takes to start and to stop.
+const startTime = 10 * time.Second
+
+// Run implements paper.Runner.
+func (f *Forecast) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error) {
+	o, err := Simulated{f.Selection}.Run(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.Selection.scaleOfTrial(t)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mu.experiments == nil {
+		f.mu.experiments = make(map[string]*forecast)
+	}
+	e := f.mu.experiments[t.Experiment]
+	if e == nil {
+		e = &forecast{scale: s}
+		f.mu.experiments[t.Experiment] = e
+	}
+	e.trials++
+	e.took += s.wallTime(o.End) + startTime
+	return o, nil
+}
+
+// Table returns a line for each experiment, by name.
+func (f *Forecast) Table() *tables.Table {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := tables.New("EXPERIMENT|%s", "TRIALS|%d", "ABOUT|%v", "SCALE|%s")
+	for _, id := range slices.Sorted(maps.Keys(f.mu.experiments)) {
+		e := f.mu.experiments[id]
+		t.Add(id, e.trials, e.took.Round(time.Minute), e.scale.short())
+	}
+	return t
 }
 
 // savedTrial is a trial that has run. All fields except Outcome must match for a saved
@@ -73,7 +125,7 @@ type savedTrial struct {
 
 // Run implements paper.Runner.
 func (r *Runner) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, error) {
-	s, err := scaleOfTrial(r.Paper, t)
+	s, err := r.Selection.scaleOfTrial(t)
 	if err != nil {
 		return nil, err
 	}
@@ -125,13 +177,17 @@ func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep stri
 	if err != nil {
 		return nil, err
 	}
-	r.input.hammr = r.Hammr
-	if s.Input {
+	bed := r.Selection.Testbed
+	if s.Input && bed == nil {
+		r.input.program.File = r.Hammr
 		if err := r.input.prepare(ctx, filepath.Join(r.Work, "hdfs"), t.Cluster, s); err != nil {
 			return nil, err
 		}
 	}
 	if s.Hadoop != "" && t.Arm == s.Hadoop {
+		if bed != nil {
+			return nil, &paper.LeftOut{Reason: "Hadoop's MapReduce runs on the machines of a hostfile in 'hammr bench compare' only"}
+		}
 		return hadoop{&r.input, r.Work, keep, s, t}.run(ctx, w)
 	}
 	c, err := Start(ctx, r.configOf(t, s))
@@ -139,6 +195,9 @@ func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep stri
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Stop()) }()
+	if bed != nil {
+		r.input.attach(c)
+	}
 	plan, err := r.planOf(ctx, c, t, s, w)
 	if err != nil {
 		return nil, err
@@ -159,7 +218,7 @@ func (r *Runner) configOf(t paper.Trial, s Scale) Config {
 	cfg := Config{
 		Hammr: r.Hammr, Dir: filepath.Join(r.Work, "cluster"), Tasknodes: t.Cluster.Machines,
 		MapSlots: t.Cluster.MapSlots, ReduceSlots: t.Cluster.ReduceSlots, Policy: t.Policy, Conf: conf, Pools: poolsOf(conf),
-		Expiry: s.wallTime(t.Cluster.Expiry),
+		Expiry: s.wallTime(t.Cluster.Expiry), Testbed: r.Selection.Testbed,
 	}
 	if s.Input {
 		cfg.HDFS, cfg.links = r.input.hdfs, r.input.links

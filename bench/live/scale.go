@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 type Scale struct {
 	Speedup   float64 // times are divided by it
 	Divisor   int     // divides the tasks of a job and the slots of a machine; 0 is 1
+	Machines  int     `json:",omitempty"` // divides the machines and the tasks of a job; 0 is 1
 	StopAfter string  // the job at whose end a trial ends; "" for all
 	Tasks     int     // most maps of a job; 0 for no limit
 	Note      string  // other differences from the paper
@@ -39,8 +41,15 @@ type Scale struct {
 }
 
 // About describes, for reports, the differences from the papers that all experiments have.
-const About = `The trials of the tables below ran on a small cluster of processes on one
-machine, one trial at a time, and in the simulator with the same numbers of tasks and slots.
+func (s *Selection) About() string {
+	where := "a small cluster of processes on one\nmachine"
+	if s.Testbed != nil {
+		where = "clusters on the machines of a hostfile"
+	}
+	return fmt.Sprintf(about, where)
+}
+
+const about = `The trials of the tables below ran on %s, one trial at a time, and in the simulator with the same numbers of tasks and slots.
 All tasks of a phase of a job sleep for their mean time, since a few cores are not a
 cluster; those of a control compute. Times are in the paper's scale: measured times,
 multiplied by the factor by which the trial was faster. Costs that do not scale with it,
@@ -51,15 +60,24 @@ below says so; tables of other experiments have no rows about locality.
 
 // String describes the scale for people.
 func (s Scale) String() string {
+	text := s.short()
+	if s.Note != "" {
+		text += ". " + s.Note
+	}
+	return text
+}
+
+// short is String without the note.
+func (s Scale) short() string {
 	text := fmt.Sprintf("%g times as fast", s.Speedup)
 	if s.Divisor > 1 {
 		text += fmt.Sprintf(", one task and one slot of a machine in %d", s.Divisor)
 	}
+	if s.Machines > 1 {
+		text += fmt.Sprintf(", one machine and one task in %d", s.Machines)
+	}
 	if s.Tasks > 0 {
 		text += fmt.Sprintf(", at most %d tasks of a phase", s.Tasks)
-	}
-	if s.Note != "" {
-		text += ". " + s.Note
 	}
 	return text
 }
@@ -125,8 +143,14 @@ func (s Scale) scaled(t paper.Trial) paper.Trial {
 	t.Cluster.MapSlots = slotsOf(t.Cluster.MapSlots, thin)
 	t.Cluster.ReduceSlots = slotsOf(t.Cluster.ReduceSlots, thin)
 	t.Cluster.Series = true
+	fewer := max(s.Machines, 1)
+	t.Cluster.Machines = (t.Cluster.Machines + fewer - 1) / fewer
+	t.Cluster.Failures = slices.Clone(t.Cluster.Failures)
+	for i := range t.Cluster.Failures {
+		t.Cluster.Failures[i].Machine %= t.Cluster.Machines
+	}
 	t.Workload = t.Workload.Each(func(_ int, j *workload.Job) {
-		j.Maps, j.Reduces = evenTasks(j.Maps, thin, s.Tasks), evenTasks(j.Reduces, thin, s.Tasks)
+		j.Maps, j.Reduces = evenTasks(j.Maps, thin*fewer, s.Tasks), evenTasks(j.Reduces, thin*fewer, s.Tasks)
 	})
 	return t
 }
@@ -154,21 +178,21 @@ func evenTasks(tasks []workload.Task, thin, most int) []workload.Task {
 	return some
 }
 
-// timeSettings are settings of policies that are times, in ms.
-var timeSettings = []string{"hammr.disco.transition.hold", "hammr.scheduler.preemption.timeout"}
-
 var timeout = pattern.New(`(PreemptionTimeout>)(\d+)<`)
 
-// settings returns the settings of the trial's policy for the faster cluster. Time-outs in
-// allocation files are whole seconds, at least one. The caller's map does not change.
+// settings returns the settings of the trial's policy for the faster cluster. Its times shrink, also
+// those that have their defaults: HFSP would take a job of unknown size for one that is 30 times
+// as long if tasks took a thirtieth and its guess of a task did not. Time-outs in allocation files
+// are whole seconds, at least one. The caller's map does not change.
 func (s Scale) settings(t paper.Trial) map[string]string {
 	conf := maps.Clone(t.Conf)
 	if conf == nil {
 		conf = map[string]string{}
 	}
-	for _, name := range timeSettings {
-		if ms, err := strconv.ParseFloat(conf[name], 64); err == nil {
-			conf[name] = strconv.Itoa(int(math.Max(math.Round(ms/s.Speedup), 1)))
+	for _, setting := range registry.Settings(t.Policy) {
+		ms, err := strconv.ParseFloat(cmp.Or(conf[setting.Name], setting.Default), 64)
+		if err == nil && setting.Type == registry.Millis {
+			conf[setting.Name] = strconv.Itoa(int(math.Max(math.Round(ms/s.Speedup), 1)))
 		}
 	}
 	if text, found := conf[registry.Allocations]; found {

@@ -56,12 +56,18 @@ func TestScaledTasksTakeTheirMean(t *testing.T) {
 }
 
 func TestSettingsShrinkWithTime(t *testing.T) {
-	conf := Scale{Speedup: 15}.settings(someTrial())
+	trial := someTrial()
+	trial.Policy = "disco"
+	conf := Scale{Speedup: 15}.settings(trial)
 	if conf["hammr.disco.transition.hold"] != "667" || conf["hammr.scheduler.map-preemption"] != "split" || conf["hammr.scheduler.reduce-preemption"] != "kill" || conf[registry.AllocationFile] != "" {
 		t.Errorf("settings %v", conf)
 	}
 	if !strings.Contains(conf[registry.Allocations], "<minSharePreemptionTimeout>2</minSharePreemptionTimeout>") {
 		t.Errorf("allocations %s", conf[registry.Allocations])
+	}
+	trial.Policy, trial.Conf = "hfsp", nil
+	if guess := (Scale{Speedup: 30}).settings(trial)["mapred.hfsp-scheduler.initial-map-duration"]; guess != "2000" {
+		t.Errorf("guess of the time of a map %s ms, want 2000", guess)
 	}
 	if pools := strings.Join(poolsOf(conf), " "); pools != "a b" {
 		t.Errorf("pools %q", pools)
@@ -106,9 +112,10 @@ func TestEveryExperimentIsDecidedOn(t *testing.T) {
 // TestRunnerResumes checks that a Runner reuses a finished trial, repeats a trial of another
 // version or scale, and reports a damaged file. It needs no program, because no trial runs.
 func TestRunnerResumes(t *testing.T) {
-	r := &Runner{Paper: "chronos", Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}
+	selection := &Selection{Paper: "chronos", Options: paper.Options{Short: true, Runs: 1, Seed: 1}}
+	r := &Runner{Selection: selection, Hammr: "/no/such/program", Work: t.TempDir(), Keep: t.TempDir(), Logf: t.Logf}
 	trial := someTrial()
-	s, err := scaleOfTrial("chronos", trial)
+	s, err := selection.scaleOfTrial(trial)
 	must.Do(t, err)
 	file := filepath.Join(r.Keep, fileName(trial.String())+".json")
 	keep := func(scale, version string) {

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
-// Selection says which experiments of a paper run on real clusters of this machine. Its
+// Selection says which experiments of a paper run on real clusters, and at which scale. Its
 // caller calls Check, which refuses an unknown experiment, then Probe, which finds out what
 // the machine lacks; after that WhyNot is complete. Experiments that are left out appear in
 // the report with the reason.
@@ -18,6 +19,10 @@ type Selection struct {
 	Paper   string // name, one that paper.Find knows
 	Only    string // id of the one wanted experiment; "" for all
 	Options paper.Options
+	Testbed *Testbed // the machines of the clusters; nil for this machine
+
+	once sync.Once
+	plan []paper.Experiment // see all
 
 	noHDFS, noNetworks error // why experiments with these cannot run here; nil if they can, or none needs them
 }
@@ -25,27 +30,49 @@ type Selection struct {
 // all returns the experiments of the paper, with those that only compare engines. A plan that
 // cannot be made, for lack of traces, has no experiments.
 func (s *Selection) all() []paper.Experiment {
-	p, err := paper.Find(s.Paper)
-	if err != nil {
-		return nil // the caller has checked the name
-	}
-	options := s.Options
-	options.Controls = true
-	plan, err := p.Plan(options)
-	if err != nil {
-		return nil // paper.Run reports the error
-	}
-	return plan
+	s.once.Do(func() {
+		p, err := paper.Find(s.Paper)
+		if err != nil {
+			return // the caller has checked the name
+		}
+		options := s.Options
+		options.Controls = true
+		s.plan, _ = p.Plan(options) // paper.Run reports the error
+	})
+	return s.plan
 }
 
 // wanted returns the requested experiments that real clusters can run, with their scales.
 func (s *Selection) wanted() (list []paper.Experiment) {
 	for _, e := range s.all() {
-		if _, whyNot := ScaleOf(s.Paper, &e); whyNot == "" && (s.Only == "" || e.ID == s.Only) {
+		if _, whyNot := s.scaleOf(&e); whyNot == "" && (s.Only == "" || e.ID == s.Only) {
 			list = append(list, e)
 		}
 	}
 	return list
+}
+
+// scaleOf returns the scale of an experiment, or the reason why it is not run.
+func (s *Selection) scaleOf(e *paper.Experiment) (Scale, string) {
+	if s.Testbed != nil {
+		return s.Testbed.scaleOf(s.Paper, e)
+	}
+	return ScaleOf(s.Paper, e)
+}
+
+// scaleOfTrial returns the scale of a trial's experiment; an experiment that is not run is an
+// error.
+func (s *Selection) scaleOfTrial(t paper.Trial) (Scale, error) {
+	for _, e := range s.all() {
+		if e.ID == t.Experiment {
+			scale, whyNot := s.scaleOf(&e)
+			if whyNot != "" {
+				return scale, fmt.Errorf("experiment %s of %s on a real cluster: %s", e.ID, s.Paper, whyNot)
+			}
+			return scale, nil
+		}
+	}
+	return Scale{}, fmt.Errorf("experiment %s of %s: there is none", t.Experiment, s.Paper)
 }
 
 // Check refuses a name in Only that is unknown, or that only the simulator runs.
@@ -55,7 +82,7 @@ func (s *Selection) Check() error {
 	}
 	var names []string
 	for _, e := range s.all() {
-		_, whyNot := ScaleOf(s.Paper, &e)
+		_, whyNot := s.scaleOf(&e)
 		switch {
 		case e.ID == s.Only && whyNot == "":
 			return nil
@@ -75,7 +102,7 @@ func (s *Selection) Check() error {
 func (s *Selection) Probe(ctx context.Context, canIsolate func() error) error {
 	for _, e := range s.wanted() {
 		scale := s.scale(&e)
-		if scale.Input && s.noHDFS == nil {
+		if scale.Input && s.noHDFS == nil && s.Testbed == nil {
 			s.noHDFS = minihdfs.CheckAvailable(ctx)
 		}
 		if scale.Link > 0 && s.noNetworks == nil {
@@ -91,7 +118,7 @@ func (s *Selection) Probe(ctx context.Context, canIsolate func() error) error {
 // WhyNot returns why an experiment is not run, "" if it runs. It serves as
 // paper.Options.Skip.
 func (s *Selection) WhyNot(e *paper.Experiment) string {
-	scale, whyNot := ScaleOf(s.Paper, e)
+	scale, whyNot := s.scaleOf(e)
 	switch {
 	case s.Only != "" && e.ID != s.Only:
 		return "it was not asked for"
@@ -107,7 +134,7 @@ func (s *Selection) WhyNot(e *paper.Experiment) string {
 
 // scale returns the scale of an experiment, the zero Scale if real clusters cannot run it.
 func (s *Selection) scale(e *paper.Experiment) Scale {
-	scale, _ := ScaleOf(s.Paper, e)
+	scale, _ := s.scaleOf(e)
 	return scale
 }
 
@@ -126,7 +153,7 @@ func (s *Selection) NeedsNetworks() bool {
 func (s *Selection) Scales() map[string]string {
 	scales := make(map[string]string)
 	for _, e := range s.all() {
-		if scale, whyNot := ScaleOf(s.Paper, &e); whyNot == "" {
+		if scale, whyNot := s.scaleOf(&e); whyNot == "" {
 			scales[e.ID] = scale.String()
 		}
 	}

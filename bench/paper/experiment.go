@@ -103,3 +103,11 @@ func (e *Experiment) points() []Point {
 	}
 	return e.Points
 }
+
+// Machines returns the most machines that a trial of the experiment has.
+func (e *Experiment) Machines() (most int) {
+	for _, t := range e.trials(Options{Runs: 1, Seed: 1}) {
+		most = max(most, t.Cluster.Machines)
+	}
+	return most
+}

@@ -201,7 +201,7 @@ var importTable = []row{
 		"internal/daemon", "internal/kit/jsonfile", "internal/ops/launch", "internal/ops/netns", "internal/kit/owndir", "internal/kit/procfs", "internal/kit/syncutil",
 	}},
 	{"internal/ops/testcluster", []string{
-		"internal/client/remote", "internal/docs", "internal/rpc/faultrpc", "internal/conf/hostfile", "internal/ops/localcluster", "internal/kit/procfs", "internal/rpc", "internal/kit/syncutil",
+		"internal/client/remote", "internal/docs", "internal/rpc/faultrpc", "internal/conf/hostfile", "internal/ops/launch", "internal/ops/localcluster", "internal/kit/procfs", "internal/rpc", "internal/kit/syncutil",
 		"internal/rpc/wire",
 	}},
 	{"internal/conf/hostfile", nil},
@@ -230,7 +230,7 @@ var importTable = []row{
 	{"bench/paper", []string{"cluster", "internal/web/draw", "locality", "preempt", "sched", "sched/registry", "sim", "sim/...", "internal/kit/percentile"}},
 	{"bench/live", []string{
 		"internal/client", "bench", "bench/data", "bench/paper", "chaos/rig", "cluster", "internal/kit/jsonfile", "preempt", "internal/docs/history", "internal/client/remote",
-		"internal/conf", "internal/conf/counter", "internal/docs", "internal/docs/apidoc", "internal/ops/localcluster", "internal/ops/minihdfs", "internal/ops/netns", "internal/kit/percentile",
+		"internal/conf", "internal/conf/hostfile", "internal/conf/counter", "internal/docs", "internal/docs/apidoc", "internal/ops/launch", "internal/ops/localcluster", "internal/ops/minihdfs", "internal/ops/netns", "internal/ops/sshcluster", "internal/kit/percentile",
 		"internal/rpc/taskproc", "internal/ops/testcluster", "internal/kit/syncutil", "internal/rpc/wire", "sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload",
 		"internal/kit/pattern",
 	}},

@@ -1,0 +1,90 @@
+//go:build deploy
+
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hammr/hammr/bench/live"
+	"github.com/hammr/hammr/internal/kit/jsonfile"
+	"github.com/hammr/hammr/internal/ops/minihdfs"
+	"github.com/hammr/hammr/internal/ops/netns"
+	"github.com/hammr/hammr/internal/ops/sshcluster/sshtest"
+	"github.com/hammr/hammr/internal/testing/must"
+)
+
+// benchHosts are machines with a network namespace and a limited link each.
+type benchHosts map[string]string // names of the namespaces, by address
+
+// Enter implements sshtest.Network.
+func (h benchHosts) Enter(cmd *exec.Cmd, host string) error { return netns.RunIn(cmd, h[host]) }
+
+// startBenchHosts starts five machines with sshd, links of 1 Gbit/s and directories of their own. It
+// returns their hostfile and the shell that reaches them.
+func startBenchHosts(t *testing.T) (file, shell string) {
+	t.Helper()
+	bridge, err := netns.New("hosts", "10.77.0.1")
+	must.Do(t, err)
+	t.Cleanup(func() { must.Do(t, bridge.Remove()) })
+	hosts := make(benchHosts)
+	for i := range 5 {
+		name, address := fmt.Sprint("h", i+1), fmt.Sprint("10.77.0.", 11+i)
+		must.Do(t, bridge.AddMachine(name, address))
+		must.Do(t, bridge.LimitRate(name, 1000))
+		hosts[address] = name
+	}
+	m := sshtest.StartOn(t, hosts, 2222, slices.Sorted(maps.Keys(hosts))...)
+	file = newFile(t, "hosts", []byte(strings.Join(m.Hosts, "\n")+"\n* dir="+m.Dir+"/{host}\n"))
+	t.Cleanup(func() {
+		for _, host := range m.Hosts {
+			if left, _ := filepath.Glob(filepath.Join(m.Dir, host, "experiment", "*.pid")); len(left) > 0 {
+				t.Errorf("%v of ended experiments", left)
+			}
+		}
+	})
+	return file, m.Shell(sshtest.UserKey)
+}
+
+// TestBenchHosts runs an experiment of each paper on five machines, and checks that the report has a
+// result of them for each arm, and that an experiment which is repeated resumes.
+func TestBenchHosts(t *testing.T) {
+	if os.Getenv("HAMMR_HADOOP_JARS") == "" { // the namespaces have no network to fetch them
+		jars, err := minihdfs.Jars(t.Context())
+		must.Do(t, err)
+		t.Setenv("HAMMR_HADOOP_JARS", jars)
+	}
+	if !isolated(t) {
+		return
+	}
+	file, shell := startBenchHosts(t)
+	for _, c := range []struct{ paper, only, speed string }{
+		{"hammr", "shares", "4"}, {"hfsp", "fig7", "20"}, {"fair", "timeouts", "20"}, {"chronos", "fifo-maps", "20"}, {"disco", "jobs", "10"},
+	} {
+		t.Run(c.paper, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			args := []string{"bench", "paper", c.paper, "--only", c.only, "--hostfile", file, "--shell", shell, "--speed", c.speed, "--runs", "1", "--out", out}
+			done(t, append(args, "--plan")...)
+			done(t, args...)
+			report, err := os.ReadFile(filepath.Join(out, "report.md"))
+			must.Do(t, err)
+			var e live.Environment
+			must.Do(t, jsonfile.Read(filepath.Join(out, "environment.json"), &e))
+			trials, err := filepath.Glob(filepath.Join(out, "trials", "*.json"))
+			must.Do(t, err)
+			if len(e.Hosts) != 5 || e.Hosts[0].Link == nil || e.Hosts[0].Link.Rate == 0 || len(trials) == 0 || !strings.Contains(string(report), "machines of a hostfile") {
+				t.Errorf("%d hosts, %d trials\n%s", len(e.Hosts), len(trials), report)
+			}
+			text := done(t, args...)
+			if strings.Contains(text.stderr, "times as fast") {
+				t.Errorf("the second run repeats trials:\n%s", text.stderr)
+			}
+		})
+	}
+}
