@@ -65,7 +65,11 @@ func (q *changeRequest) handle(m *Master) {
 		q.answer <- result[struct{}]{err: err}
 		return
 	}
-	m.events = append(m.events, control.Requested{Command: c.command, By: q.by})
+	pool, user := "", ""
+	if move, ok := c.command.(cluster.SetPool); ok {
+		pool, user = move.Pool, m.view.Job(move.Job).Spec.User
+	}
+	m.requestIn(pool, user, control.Requested{Command: c.command, By: q.by})
 	m.changes = append(m.changes, pendingChange{c, q.answer})
 }
 

@@ -100,7 +100,7 @@ func (m *Master) SetPriority(ctx context.Context, jobID string, priority int) er
 }
 
 // MoveJob moves a job that is not over to another pool. If the job is unknown, the error
-// wraps cluster.ErrUnknown. If the pool is unknown, the error lists the pools that exist.
+// wraps cluster.ErrUnknown. If the job may not be in the pool, the error lists the declared pools.
 func (m *Master) MoveJob(ctx context.Context, jobID, pool string) error {
 	return m.change(ctx, func() (change, error) {
 		j, err := m.jobNamed(jobID)

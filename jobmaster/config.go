@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -33,6 +34,9 @@ type Config struct {
 	// PoolFile is a file that contains further pools and settings of the policy. The leader
 	// watches it; default none.
 	PoolFile *PoolFile
+	// CreatePools says which pools may have jobs although nothing declares them: CreateUserPools,
+	// CreateAnyPool or CreateNoPools. Default CreateUserPools.
+	CreatePools string
 	// OnePool puts every job into cluster.DefaultPool, whatever pool the job names. It is
 	// for a cluster with a single user. Default false.
 	OnePool bool
@@ -122,6 +126,7 @@ func (c *Config) EnsureDefaults() {
 		c.ShuffleToken = func(string) string { return "" }
 	}
 	c.MaxRequests, c.MaxSubmissions, c.MaxWatchers = cmp.Or(c.MaxRequests, 1000), cmp.Or(c.MaxSubmissions, 1000), cmp.Or(c.MaxWatchers, 10_000)
+	c.CreatePools = cmp.Or(c.CreatePools, CreateUserPools)
 	c.SweepInterval = cmp.Or(c.SweepInterval, time.Hour)
 	c.KeepJobs = cmp.Or(c.KeepJobs, 1000)
 	c.KeepTasks = cmp.Or(c.KeepTasks, 1_000_000)
@@ -144,6 +149,7 @@ func (c *Config) Validate() error {
 		validate.That(c.Log != nil, "jobmaster: no Log"),
 		validate.That(c.Policy != nil, "jobmaster: no Policy"),
 		validate.That(c.Resolve != nil, "jobmaster: no Resolve"),
+		validate.That(slices.Contains([]string{CreateUserPools, CreateAnyPool, CreateNoPools}, c.CreatePools), "jobmaster: CreatePools %q", c.CreatePools),
 		c.Limits.Validate(),
 	}
 	for _, pool := range c.Pools {

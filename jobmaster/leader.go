@@ -41,6 +41,7 @@ type lead struct {
 	archives        archives               // finished jobs, until they are retired
 	wakeAt          int64                  // when the next step is due at the latest, ms since the epoch; 0 for never
 	poolFile        poolFileState          // state of the pool file of the settings
+	pools           []string               // declared pools: View.Pools after all commands that this lead has requested
 	endPoolFile     context.CancelFunc     // ends the watch of the pool file; nil if there is none
 	fallbacks       int                    // how often another policy has replaced one that panicked
 	decisionsFailed bool                   // a write to Config.Decisions failed and was logged
@@ -78,6 +79,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 		submits:   make(map[submitKey]chan<- submitted),
 		tasknodes: make(map[string]*tasknodeRecord),
 		counts:    newCounts(),
+		pools:     m.view.Pools(),
 
 		outputsUnsent: make(map[cluster.JobID]bool),
 	}

@@ -152,14 +152,15 @@ func (m *Master) applyPools() {
 	file := m.settings().PoolFile
 	names := slices.Concat(m.cfg.Pools, m.lead.poolFile.pools)
 	if file != nil && m.lead.poolFile.appliedAt == 0 {
-		names = append(names, m.view.Pools()...)
+		names = append(names, m.lead.pools...)
 	}
 	if len(m.cfg.Pools) == 0 && file == nil {
 		return
 	}
 	names = append(names, cluster.DefaultPool)
 	slices.Sort(names)
-	if names = slices.Compact(names); !slices.Equal(names, m.view.Pools()) {
+	if names = slices.Compact(names); !slices.Equal(names, m.lead.pools) {
+		m.lead.pools = names
 		m.request(cluster.SetPools{Names: names})
 	}
 }

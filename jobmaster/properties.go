@@ -187,7 +187,7 @@ const poolNameProperty = "mapred.fairscheduler.poolnameproperty"
 
 // choosePool returns the pool that the job names. Otherwise it returns the pool with the
 // name of the user, of the user's group, or of the value of another property, as
-// poolNameProperty says. That pool is optional, because not every user has one.
+// poolNameProperty says. That pool is optional, because it may not exist.
 func choosePool(spec *wire.JobSpec, c *conf.Conf) poolChoice {
 	property := c.String(poolNameProperty)
 	if property == "" || c.IsSet(conf.JobQueue) {
@@ -201,12 +201,4 @@ func choosePool(spec *wire.JobSpec, c *conf.Conf) poolChoice {
 		name = spec.Group
 	}
 	return poolChoice{name: strings.TrimSpace(name), optional: true}
-}
-
-// resolve returns the pool for the job, given the existing pools.
-func (p poolChoice) resolve(pools []string) string {
-	if p.optional && !slices.Contains(pools, p.name) {
-		return cluster.DefaultPool
-	}
-	return p.name
 }

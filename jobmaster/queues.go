@@ -41,6 +41,9 @@ func (m *Master) countQueues() map[string]*apidoc.Queue {
 		q := queues[j.Spec.Pool]
 		if q == nil {
 			q = &apidoc.Queue{Name: j.Spec.Pool, State: "DRAINING"} // the pool was removed
+			if m.takesJobs(q.Name, j.Spec.User) {
+				q.State = "RUNNING"
+			}
 			queues[q.Name] = q
 		}
 		addToQueue(q, j)

@@ -97,14 +97,12 @@ func (r *submitRequest) handle(m *Master) {
 		r.answer <- submitted{err: err}
 		return
 	}
-	if r.spec.Pool = r.pool.resolve(m.view.Pools()); m.cfg.OnePool {
-		r.spec.Pool = cluster.DefaultPool
-	}
+	r.spec.Pool = m.poolFor(r.submission)
 	if r.age > 0 {
 		r.spec.FirstSentAt = max(m.now()-r.age, 1)
 	}
 	m.submits[r.key] = r.answer
-	m.events = append(m.events, control.Requested{
+	m.requestIn(r.spec.Pool, r.spec.User, control.Requested{
 		Client: r.key.client, Sequence: r.key.sequence, Command: cluster.SubmitJob{Spec: r.spec},
 	})
 }

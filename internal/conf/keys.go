@@ -113,7 +113,7 @@ var declared = []Key{
 	// The fair scheduler's settings, by the names of Hadoop 1; those of YARN's fair scheduler
 	// are aliases.
 	key("mapred.fairscheduler.allocation.file", String, "", "file that describes the pools").renames("yarn.scheduler.fair.allocation.file"),
-	key("mapred.fairscheduler.poolnameproperty", String, "", "property whose value names the pool of a job that names none, if that pool exists: user.name, group.name or any other"),
+	key("mapred.fairscheduler.poolnameproperty", String, "", "property whose value names the pool of a job that names none, if that pool exists or masters create it: user.name, group.name or any other"),
 	key("mapred.fairscheduler.preemption", Bool, "false", "take slots back from pools above their share").renames("yarn.scheduler.fair.preemption"),
 	key("mapred.fairscheduler.locality.delay", Duration, "-1", "time that a slot waits for tasks with input on its machine, and as long for those in its rack; -1: 4.5 s each").atLeast(-1),
 
@@ -150,6 +150,7 @@ var declared = []Key{
 	key("hammr.limits.counters", Int, "10000", "greatest value of mapreduce.job.counters.limit that a job may have").between(1, 1<<31-1),
 	key("hammr.limits.counter.groups", Int, "1000", "greatest value of mapreduce.job.counters.groups.max that a job may have").between(1, 1<<31-1),
 	key("hammr.limits.spec.bytes", Int, "8388608", "bytes of a job's configuration and properties").between(1, 8<<20),
+	key("hammr.pools.create", Class, "user", "pools that take jobs although no master declares them: user, a pool with the name of the job's user; any, a pool with any name; none; masters read it").oneOf("user", "any", "none"),
 	key("hammr.debug.record.sleep", Duration, "0", "time by which each record of a map and each group of a reduce is delayed, for experiments"),
 	key("hammr.debug.poison", Bool, "false", "overwrite memory that the engine has lent as soon as it is no longer valid, to find code that keeps a view of it; the output is the same, and the job slower"),
 	key("hammr.preempt.checkpoint.copies", Class, "none", "where copies of a checkpoint go: output is the file system of the job's output, so that the checkpoint survives its machine").oneOf("none", "output"),
