@@ -1,6 +1,7 @@
 package hfsp
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -231,11 +232,24 @@ func TestLimitOfSuspendedAttempts(t *testing.T) {
 	s.wantStates("the first", jobs[0], 0, 4, 0)
 	s.wantStates("the second waits for no suspension", jobs[1], 4, 0, 0)
 	s.want("the third has to wait", "0/0", "4/0", "0/0")
-	s.virtual[cluster.MapSlot].slots = 8
-	for i, suspended := range []int{7, 8, 7, 6, 7} {
-		if full := s.isFull(cluster.MapSlot, suspended); full != (i == 1 || i == 2) {
-			t.Errorf("step %d: with %d suspended attempts it is full: %v", i, suspended, full)
+	for _, slots := range []float64{8, 100} { // by the slots, and by the setting
+		s.virtual[cluster.MapSlot].slots = slots
+		for i, suspended := range []int{7, 8, 7, 6, 7} {
+			if full := s.isFull(cluster.MapSlot, suspended); full != (i == 1 || i == 2) {
+				t.Errorf("step %d: with %d suspended attempts of %v slots it is full: %v", i, suspended, slots, full)
+			}
 		}
+		s.conf.MaxSuspended = 8
+	}
+}
+
+// TestMaxSuspendedIsASetting checks how many attempts of a cluster of four slots are suspended.
+func TestMaxSuspendedIsASetting(t *testing.T) {
+	for most, suspended := range map[int]int{0: 2, -1: 0, 1: 1, 2: 2, 9: 2} {
+		s, large := occupied(t, Config{Preempt: suspends, MaxSuspended: most})
+		s.submit(6000, 2, 0)
+		s.settle(6000)
+		s.wantStates(fmt.Sprint("at most ", most), large, 4-suspended, suspended, 0)
 	}
 }
 

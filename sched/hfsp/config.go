@@ -15,6 +15,10 @@ type Config struct {
 	// preempted. This differs from the zero value of preempt.Config.
 	Preempt preempt.Config
 
+	// MaxSuspended is the number of slots of a kind from which on no more attempts that had them
+	// are suspended; a negative value is none. Default: as many as the cluster has.
+	MaxSuspended int
+
 	// ShareMillis is how long a user may be below its share of the slots before it gets them
 	// first (users.go). Work is kept then, unless Preempt names kill. Default 0: the order is
 	// HFSP's alone.

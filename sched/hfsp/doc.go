@@ -49,6 +49,7 @@
 //	mapred.hfsp-scheduler.initial-reduce-duration      InitialMillis     60000
 //	mapred.hfsp-scheduler.sojourn-trainer.reduce.time  DeltaMillis       60000; never
 //	mapred.hfsp-scheduler.preemption-strategy          Preempt           eager, wait, kill
+//	hammr.hfsp.suspended.max                           MaxSuspended      as many as slots
 //	hammr.hfsp.user.share.timeout                      ShareMillis       none
 //	hammr.hfsp.estimator                               Estimator         mean; lognormal, oracle
 //	hammr.hfsp.size-error                              NoisyEstimator    0

@@ -195,21 +195,28 @@ func (c *claims) cause(to, loser *claimant) string {
 	return fmt.Sprintf("job %v, whose %v phase %s that of job %v, needs its slot", to.id.job, c.kind, why, loser.id.job)
 }
 
-// lowWater is a fraction of the slots. Suspended attempts use memory, so at most as many are
-// suspended as there are slots. When this limit is reached, none is suspended until their
-// number has fallen to lowWater; until then phases wait (the paper, section 3.4, "Maximum
-// number of suspended jobs").
+// lowWater is a fraction of the limit of suspended attempts, which use memory. When the limit is
+// reached, none is suspended until their number has fallen to lowWater; until then phases wait
+// (the paper, section 3.4, "Maximum number of suspended jobs").
 const lowWater = 0.75
+
+// maxSuspended returns the limit of suspended attempts, in slots.
+func (p *Policy) maxSuspended(kind int) float64 {
+	if n := p.conf.MaxSuspended; n != 0 {
+		return float64(max(n, 0))
+	}
+	return p.virtual[kind].slots
+}
 
 // lowWater returns the number of suspended attempts at which suspensions begin again.
 func (p *Policy) lowWater(kind int) int {
-	return int(math.Floor(lowWater * p.virtual[kind].slots))
+	return int(math.Floor(lowWater * p.maxSuspended(kind)))
 }
 
 // isFull reports whether no more attempts may be suspended when this number is suspended.
 func (p *Policy) isFull(kind cluster.Slot, suspended int) bool {
 	switch {
-	case float64(suspended) >= p.virtual[kind].slots:
+	case float64(suspended) >= p.maxSuspended(int(kind)):
 		p.full[kind] = true
 	case suspended <= p.lowWater(int(kind)):
 		p.full[kind] = false

@@ -90,6 +90,7 @@ var settingsOf = map[string][]Setting{
 		{hadoopHFSP + "sojourn-trainer.reduce.time", Millis, "60000", aboveNull + ", or never", nil, "how long a reduce runs before its time is estimated (the paper's Delta)"},
 		choice(hadoopHFSP+"preemption-strategy", "", "how slots are taken; default as the cluster", "eager", "wait", "kill"),
 		{UserShareTimeout, Millis, "", aboveNull, nil, "how long a user may be below its share before it gets slots first; default for ever"},
+		{"hammr.hfsp.suspended.max", Integer, "", "from 0", nil, "suspended maps, and suspended reduces, at which no more are suspended until a quarter of them has resumed; default as many as slots"},
 		choice("hammr.hfsp.estimator", "mean", "statistics that estimate sizes; oracle only in the simulator", "mean", "lognormal", "oracle"),
 		{"hammr.hfsp.size-error", Number, "0", "0 to 10", nil, "errors of the estimates, for experiments"},
 		choice("hammr.hfsp.size-error-law", "lognormal", "distribution of these errors", "lognormal", "uniform"),

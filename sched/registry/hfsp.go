@@ -22,11 +22,12 @@ const UserShareTimeout = "hammr.hfsp.user.share.timeout"
 // for Hadoop have the same names and meaning; package hfsp lists them.
 func newHFSP(s *settings, setup sched.Setup) sched.Policy {
 	c := hfsp.Config{
-		Placement:   setup.Placement,
-		Preempt:     s.hfspPreempt(setup.Preempt),
-		Estimator:   s.estimator(setup.Oracle),
-		ShareMillis: s.integer(UserShareTimeout, aboveZero, 1, 1e15),
-		DeltaMillis: s.millisOrNever(hadoopHFSP + "sojourn-trainer.reduce.time"),
+		Placement:    setup.Placement,
+		Preempt:      s.hfspPreempt(setup.Preempt),
+		Estimator:    s.estimator(setup.Oracle),
+		ShareMillis:  s.integer(UserShareTimeout, aboveZero, 1, 1e15),
+		MaxSuspended: s.slots("hammr.hfsp.suspended.max"),
+		DeltaMillis:  s.millisOrNever(hadoopHFSP + "sojourn-trainer.reduce.time"),
 	}
 	for kind, name := range [2]string{"map", "reduce"} {
 		c.Samples[kind] = int(s.integer(hadoopHFSP+"trainer.min-"+name+"s", aboveZero, 1, 1e9))
