@@ -77,7 +77,7 @@ func (c *Conf) set(name string, v value, typed bool) (warnings []string, err err
 		if err := k.check(v.text); err != nil {
 			return warnings, property(name, v, err)
 		}
-		if k.Ignored != "" && typed && k.canonical(v.text) != k.canonical(k.Default) {
+		if k.Ignored != "" && (typed || strings.HasPrefix(name, fairScheduler)) && k.canonical(v.text) != k.canonical(k.Default) {
 			warnings = append(warnings, fmt.Sprintf("%s=%s %s", name, strings.TrimSpace(v.text), k.Ignored))
 		}
 	case strings.HasPrefix(name, "hammr."):

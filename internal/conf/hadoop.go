@@ -65,7 +65,7 @@ func refused(name string, kind Kind, def, why string, aliases ...string) Key {
 }
 
 // ignoredKeys have no effect, which a user who typed one should know. Sites set some of them for
-// programs in Java.
+// programs in Java, so those of a site's files give no warning, except those of fairScheduler.
 var ignoredKeys = []Key{
 	ignored("mapred.child.java.opts", "", "tasks are no Java programs; mapreduce.map.memory.mb sets their memory"),
 	ignored("mapreduce.map.java.opts", "", "tasks are no Java programs; mapreduce.map.memory.mb sets their memory"),
@@ -79,7 +79,15 @@ var ignoredKeys = []Key{
 	ignored("mapreduce.job.dfs.storage.capacity.kill-limit-exceed", "false", "set a quota on HDFS"),
 	ignored("mapreduce.task.spill.files.count.limit", "-1", "the spills of a task are not limited"),
 	ignored("fs.permissions.umask-mode", "022", "new files on HDFS have mode 0644, directories 0755"),
+	ignored(fairScheduler+"eventlog.enabled", "false", "masters write scheduling decisions to their --decisions-file"),
+	ignored(fairScheduler+"taskselector", "org.apache.hadoop.mapred.DefaultTaskSelector", "hammr.job.placement, or the setting hammr.scheduler.placement of the policy, says how tasks get machines"),
+	ignored(fairScheduler+"loadmanager", "org.apache.hadoop.mapred.CapBasedLoadManager", "the setting mapred.fairscheduler.load.max.diff of policy fair says how full machines may be"),
+	ignored(fairScheduler+"weightadjuster", "", "NewJobWeightBooster is the setting mapred.fairscheduler.newjobboost=true of policy fair; other classes have no counterpart"),
 }
+
+// fairScheduler begins the names of Hadoop's fair scheduler. A cluster's administrator sets them in a
+// site's file, so those that are ignored give a warning there too.
+const fairScheduler = "mapred.fairscheduler."
 
 const noEnvironment = "tasks get their environment from their tasknode; pass values as properties"
 

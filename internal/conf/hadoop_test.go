@@ -96,10 +96,14 @@ func TestRefusedProperties(t *testing.T) {
 }
 
 // TestIgnoredPropertiesWarn checks that a user who types an ignored property learns it, and that
-// sites may set it.
+// sites may set it. Those of the fair scheduler warn in a site's file too.
 func TestIgnoredPropertiesWarn(t *testing.T) {
 	for _, k := range ignoredKeys {
-		for typed, want := range map[bool]int{true: 1, false: 0} {
+		inSite := 0
+		if strings.HasPrefix(k.Name, fairScheduler) {
+			inSite = 1
+		}
+		for typed, want := range map[bool]int{true: 1, false: inSite} {
 			if warnings, err := New().set(k.Name, value{text: "x"}, typed); err != nil || len(warnings) != want {
 				t.Errorf("%s, typed %v: %v, warnings %q", k.Name, typed, err, warnings)
 			}
@@ -126,6 +130,24 @@ func TestUnknownNamesOfHadoopWarn(t *testing.T) {
 	}
 	slices.Sort(want)
 	slices.Sort(warnings)
+	if err != nil || !slices.Equal(warnings, want) {
+		t.Errorf("%v\n%s", err, strings.Join(warnings, "\n"))
+	}
+}
+
+// TestFairSchedulerOfSite reads a JobTracker's file. Hadoop's defaults give no warning.
+func TestFairSchedulerOfSite(t *testing.T) {
+	dir := write(t, map[string]string{"mapred-site.xml": `<configuration>
+<property><name>mapred.fairscheduler.eventlog.enabled</name><value>true</value></property>
+<property><name>mapred.fairscheduler.loadmanager</name><value>org.apache.hadoop.mapred.CapBasedLoadManager</value></property>
+<property><name>mapred.fairscheduler.weightadjuster</name><value>org.apache.hadoop.mapred.NewJobWeightBooster</value></property>
+<property><name>mapred.fairscheduler.sizebasedweight</name><value>true</value></property>
+</configuration>`})
+	_, warnings, err := Load(Sources{Dir: dir, Env: func(string) string { return "" }})
+	want := []string{
+		"mapred-site.xml:2: mapred.fairscheduler.eventlog.enabled=true is ignored: masters write scheduling decisions to their --decisions-file",
+		"mapred-site.xml:4: mapred.fairscheduler.weightadjuster=org.apache.hadoop.mapred.NewJobWeightBooster is ignored: NewJobWeightBooster is the setting mapred.fairscheduler.newjobboost=true of policy fair; other classes have no counterpart",
+	}
 	if err != nil || !slices.Equal(warnings, want) {
 		t.Errorf("%v\n%s", err, strings.Join(warnings, "\n"))
 	}

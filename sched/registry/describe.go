@@ -67,6 +67,7 @@ var settingsOf = map[string][]Setting{
 		flag("mapred.fairscheduler.preemption", "false", "take slots from pools above their share by Hadoop's time-outs"),
 		flag("mapred.fairscheduler.sizebasedweight", "false", "weigh jobs by the logarithm of their tasks"),
 		flag("mapred.fairscheduler.newjobboost", "false", "weigh new jobs more"),
+		choice("mapred.fairscheduler.weightadjuster", "", "Hadoop's class for the same as newjobboost=true", weightBooster),
 		{"mapred.newjobweightbooster.factor", Number, "3", aboveNull, nil, "weight of a new job"},
 		{"mapred.newjobweightbooster.duration", Millis, "300000", aboveNull, nil, "for how long a job is new"},
 		{"mapred.fairscheduler.load.max.diff", Number, "", aboveNull, nil, "from 0, spread a light load evenly, to 1, fill machines up; it keeps no slot free that only some tasks can use; default 0"},

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"errors"
+
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/disco"
 	"github.com/hammr/hammr/sched/fair"
@@ -34,8 +36,17 @@ func newDisco(s *settings, setup sched.Setup) sched.Policy {
 	})
 }
 
+// weightBooster is Hadoop's class that weighs new jobs more.
+const weightBooster = "org.apache.hadoop.mapred.NewJobWeightBooster"
+
 // newFair reads the settings of Hadoop's fair scheduler, under Hadoop's names.
 func newFair(s *settings, setup sched.Setup) sched.Policy {
+	booster := parsed(s, "mapred.fairscheduler.weightadjuster", weightBooster+", since Hammr loads no classes", func(class string) (bool, error) {
+		if class != weightBooster {
+			return false, errors.New("unknown")
+		}
+		return true, nil
+	})
 	c := fair.Config{
 		Allocations:     s.allocations(),
 		Placement:       setup.Placement,
@@ -48,6 +59,7 @@ func newFair(s *settings, setup sched.Setup) sched.Policy {
 		BoostMillis:     int64(s.positive("mapred.newjobweightbooster.duration")),
 		LoadMaxDiff:     s.positive("mapred.fairscheduler.load.max.diff"),
 	}
+	c.NewJobBoost = c.NewJobBoost || booster
 	c.Rankers = rankers(c.Allocations)
 	return fair.New(c)
 }

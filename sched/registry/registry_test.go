@@ -5,8 +5,11 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/dag"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/pool"
+	"github.com/hammr/hammr/sched/schedtest"
 )
 
 func TestEveryPolicyIsMadeWithoutSettings(t *testing.T) {
@@ -33,14 +36,46 @@ func TestSettingsOfFair(t *testing.T) {
 	}
 	_, err := New("fair", map[string]string{
 		AllocationFile: "fair-scheduler.xml", Allocations: "<allocations>\n<pool name='a'><weight>-2</weight></pool></allocations>",
-		"mapred.fairscheduler.preemption": "maybe", "mapred.newjobweightbooster.factor": "NaN", "weight": "2",
+		"mapred.fairscheduler.preemption": "maybe", "mapred.fairscheduler.weightadjuster": "my.Adjuster", "mapred.newjobweightbooster.factor": "NaN", "weight": "2",
 	}, sched.Setup{})
 	for _, want := range []string{
 		"fair-scheduler.xml:2", `mapred.fairscheduler.preemption: "maybe": expected true or false`,
-		`mapred.newjobweightbooster.factor: "NaN": expected a number above 0`, "setting weight is unknown; choose one of",
+		`mapred.newjobweightbooster.factor: "NaN": expected a number above 0`, `"my.Adjuster": expected org.apache.hadoop.mapred.NewJobWeightBooster`, "setting weight is unknown; choose one of",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
+
+// TestWeightAdjusterIsNewJobBoost compares the slots of a new and an old job in a pool.
+func TestWeightAdjusterIsNewJobBoost(t *testing.T) {
+	for setting, want := range map[[2]string][2]int{
+		{}: {3, 3},
+		{"mapred.fairscheduler.newjobboost", "true"}:           {1, 5},
+		{"mapred.fairscheduler.weightadjuster", weightBooster}: {1, 5},
+	} {
+		w := schedtest.New(t)
+		w.Join("m", 6, 0)
+		old := w.Run(schedtest.Spec(dag.MapReduce(9, 0)))
+		w.Now += 400_000
+		young := w.Run(schedtest.Spec(dag.MapReduce(9, 0)))
+		conf := map[string]string{"mapred.newjobweightbooster.factor": "5"}
+		if setting[0] != "" {
+			conf[setting[0]] = setting[1]
+		}
+		p, err := New("fair", conf, sched.Setup{Placement: sched.DefaultPlacement()})
+		must.Do(t, err)
+		var got [2]int
+		for start := range w.Plan(p).AllStarts() {
+			if start.Task.Job == old.ID {
+				got[0]++
+			} else if start.Task.Job == young.ID {
+				got[1]++
+			}
+		}
+		if got != want {
+			t.Errorf("%v: the old and the new job get %v slots, want %v", setting, got, want)
 		}
 	}
 }
