@@ -158,7 +158,7 @@ type topCommand struct {
 func topCommands() []topCommand {
 	return append([]topCommand{
 		{"run", newRun}, {"submit", newSubmit}, {"fs", newFS}, {"new", newNew}, {"conf", newConf}, {"dev", newDev}, {"version", newVersion},
-		{"dag", newDAG}, {"sim", newSim}, {"bench", newBench}, {"chaos", newChaos},
+		{"dag", newDAG}, {"sim", newSim}, {"history", newHistory}, {"bench", newBench}, {"chaos", newChaos},
 		{"up", newClusterUp}, {"down", newClusterDown}, {"cluster", newCluster}, {"slurm", newSlurm}, {"oar", newOAR},
 		{"jobmaster", newJobmaster}, {"tasknode", newTasknode}, {allocationNode, newAllocationNode}, {"ui", newUI},
 	}, newClusterCommands().all()...)

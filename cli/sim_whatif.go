@@ -3,13 +3,11 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
@@ -21,11 +19,10 @@ import (
 // flag; the histories give the values of the other flags.
 type simWhatif struct {
 	simCluster
-	history, out string
-	selected     workload.Selection
-	from, to     string // of selected, as the user typed them
-	json         bool
-	given        func(flag string) bool
+	recordedJobs
+	out   string
+	json  bool
+	given func(flag string) bool
 }
 
 // newSimWhatif reads histories, of masters for example, and asks no cluster. Masters start it
@@ -60,14 +57,11 @@ UTC, or of RFC 3339.`,
 	}
 	s.addFlags(cmd)
 	flags := cmd.Flags()
+	s.addSelection(flags)
 	flags.StringVar(&s.history, "history", "", "`file` or directory of histories")
 	flags.StringVar(&s.out, "out", "", "`file` for the table as CSV, which must not exist")
 	flags.BoolVar(&s.json, "json", false, "print JSON")
 	flags.StringVar(&s.baseline, "baseline", "", "`policy` under which the jobs ran, to simulate it on the cluster of the histories")
-	flags.StringSliceVar(&s.selected.Jobs, "job", nil, "simulate only the jobs with these `ids`")
-	flags.StringVar(&s.selected.Pool, "pool", "", "simulate only the jobs of one `pool`")
-	flags.StringVar(&s.from, "from", "", "simulate only jobs that finished at this `time` or later")
-	flags.StringVar(&s.to, "to", "", "simulate only jobs that finished on this `day` or earlier, or before this time")
 	flags.IntVar(&s.selected.MaxJobs, "max-jobs", 0, "refuse a larger `number` of jobs; 0 is any")
 	completes(cmd, "baseline", registry.Names())
 	// The same flags as in `sim run`, with another default.
@@ -180,26 +174,6 @@ func (s *simWhatif) print(stdout io.Writer, doc *results.WhatIfDocument) error {
 	return err
 }
 
-// read reads the selected histories.
-func (s *simWhatif) read(ctx context.Context, stderr io.Writer) (w *workload.Workload, err error) {
-	var err2 error
-	s.selected.From, err = docs.ParseTime(s.from, false)
-	s.selected.To, err2 = docs.ParseTime(s.to, true)
-	if err := errors.Join(err, err2); err != nil {
-		return nil, fmt.Errorf("--from %q --to %q: expected days as 2026-11-23 or times of RFC 3339", s.from, s.to)
-	}
-	files, err := openFiles(stderr)
-	if err != nil {
-		return nil, err
-	}
-	defer files.Close() // they were only read
-	fsys, path, err := files.Resolve(ctx, s.history)
-	if err != nil {
-		return nil, err
-	}
-	return workload.ReadHistories(ctx, fsys, path, workload.Options{Select: s.selected})
-}
-
 // prepare returns only errors of the flags and the histories, which are the user's mistakes.
 // The histories give the numbers of machines and slots that the user has not set.
 func (s *simWhatif) prepare(ctx context.Context, stderr io.Writer) (*workload.Workload, error) {
@@ -208,7 +182,7 @@ func (s *simWhatif) prepare(ctx context.Context, stderr io.Writer) (*workload.Wo
 			return nil, err
 		}
 	}
-	w, err := s.read(ctx, stderr)
+	w, err := readPast(ctx, &s.recordedJobs, stderr, workload.ReadHistories)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sim"
-	"github.com/hammr/hammr/sim/tables"
+	"github.com/hammr/hammr/sim/results"
 	"github.com/hammr/hammr/sim/workload"
 )
 
@@ -49,7 +49,7 @@ func (r *Run) Result(s Shape) *sim.Result {
 	slices.SortStableFunc(out.Jobs, func(a, b sim.JobResult) int { return cmp.Compare(a.Submit, b.Submit) })
 	slices.SortStableFunc(out.Preempted, func(a, b sim.Preemption) int { return cmp.Compare(a.At, b.At) })
 	slices.SortStableFunc(out.Recovered, func(a, b sim.Recovery) int { return cmp.Compare(a.Start, b.Start) })
-	t.series()
+	out.Series = results.Series(t.changes)
 	return out
 }
 
@@ -185,25 +185,5 @@ func (t *resultBuilder) change(j *wire.JobStatus, kind cluster.Slot, a *wire.Tas
 	t.changes = append(t.changes, c)
 	if c.At, c.Running = t.time(a.FinishTime), -1; c.At >= 0 {
 		t.changes = append(t.changes, c)
-	}
-}
-
-// series records slot usage over time: a sample whenever the number of a job's attempts of a
-// kind has changed at the end of a millisecond.
-func (t *resultBuilder) series() {
-	slices.SortStableFunc(t.changes, func(a, b sim.Sample) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind))
-	})
-	running := make(map[sim.Sample]int) // by job, pool and kind
-	for sample, changes := range tables.Groups(t.changes, func(c sim.Sample) sim.Sample { c.Running = 0; return c }) {
-		of := sample
-		of.At = 0
-		before := running[of]
-		for _, c := range changes {
-			running[of] += c.Running
-		}
-		if sample.Running = running[of]; sample.Running != before {
-			t.out.Series = append(t.out.Series, sample)
-		}
 	}
 }

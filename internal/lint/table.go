@@ -105,7 +105,7 @@ var importTable = []row{
 	}},
 	{"sim/...", []string{"control", "cluster", "sched", "sched/registry", "sim", "internal/docs/report", "sim/..."}},
 	{"sim/results", []string{"cluster", "internal/web/draw", "internal/kit/percentile", "sched", "sim", "sim/..."}},
-	{"sim/workload", []string{"cluster", "internal/docs/report", "internal/rpc/taskproc", "internal/rpc/wire", "internal/docs/history", "storage", "storage/local", "internal/kit/validate"}},
+	{"sim/workload", []string{"cluster", "internal/docs/apidoc", "internal/docs/board", "internal/docs/report", "internal/rpc/taskproc", "internal/rpc/wire", "internal/docs/history", "storage", "storage/local", "internal/kit/validate"}},
 	{"sim/fluid", nil},
 	{"sim/tables", nil},
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/sim"
+	"github.com/hammr/hammr/sim/workload"
 )
 
 // saveFigures draws the sojourn times of all repetitions and the slots of the first.
@@ -83,7 +84,10 @@ func (r *Report) classes() (names []string) {
 // so runs with suspension show numbers too.
 func (r *Report) slotsFigure() *draw.Figure {
 	first := r.Repetitions[0]
-	groups := groupsOf(r.Workload, first.Runs[0].Result)
+	groups := groupsOf(first.Runs[0].Result, func(i int) int64 {
+		j := &r.Workload.Jobs[i]
+		return workload.Sum(j.Maps).Millis + workload.Sum(j.Reduces).Millis
+	})
 	var figures []*draw.Figure
 	columns := 2
 	if DrawsEachSlot(r.Cluster, r.Workload) && !anySuspended(first.Runs) {
@@ -93,7 +97,7 @@ func (r *Report) slotsFigure() *draw.Figure {
 		}
 	} else {
 		for _, run := range first.Runs {
-			figures = append(figures, r.areas(run, groups)...)
+			figures = append(figures, groups.areas(run.Policy+": ", run.Result, r.perMachine().Times(r.Cluster.Machines))...)
 		}
 	}
 	title := "Slots by job"

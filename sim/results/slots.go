@@ -20,9 +20,9 @@ type groups struct {
 	of     map[string]string // group of a job, by id
 }
 
-// groupsOf groups the jobs of a workload by the pools that a run gave them. With one pool
-// its name says nothing, so jobs have the colours.
-func groupsOf(w *workload.Workload, r *sim.Result) groups {
+// groupsOf groups the jobs of a run by their pools. With one pool its name says nothing, so jobs have
+// the colours. workOf returns the slot time of a job, by its place in the run.
+func groupsOf(r *sim.Result, workOf func(i int) int64) groups {
 	g := groups{of: make(map[string]string)}
 	for i := range r.Jobs {
 		g.byPool = g.byPool || r.Jobs[i].Pool != r.Jobs[0].Pool
@@ -36,7 +36,7 @@ func groupsOf(w *workload.Workload, r *sim.Result) groups {
 		if g.of[r.Jobs[i].ID] = name; !slices.Contains(g.names, name) {
 			g.names = append(g.names, name)
 		}
-		work[name] += workload.Sum(w.Jobs[i].Maps).Millis + workload.Sum(w.Jobs[i].Reduces).Millis
+		work[name] += workOf(i)
 	}
 	g.fold(work)
 	return g
@@ -145,14 +145,14 @@ func rowNames(machines int, perKind cluster.Slots) []string {
 	return names
 }
 
-// areas show the number of slots of each group: a figure of maps and one of reduces.
-func (r *Report) areas(run PolicyRun, g groups) (figures []*draw.Figure) {
-	maps, reduces := r.slots()
+// areas show the number of slots of each group: a figure of maps and one of reduces, whose titles
+// begin with a prefix. slots are those of the cluster; none are unknown.
+func (g *groups) areas(prefix string, r *sim.Result, slots cluster.Slots) (figures []*draw.Figure) {
 	for kind, labels := range [2][2]string{{"maps", "map slots"}, {"reduces", "reduce slots"}} {
-		times, areas := g.count(run.Result, cluster.Slot(kind))
-		axes := draw.Axes{Title: run.Policy + ": " + labels[0], X: "time [s]", Y: labels[1], Marks: marks(run.Result)}
-		if max(maps, reduces) > 0 {
-			axes.Max = float64(cluster.Slots{maps, reduces}[kind])
+		times, areas := g.count(r, cluster.Slot(kind))
+		axes := draw.Axes{Title: prefix + labels[0], X: "time [s]", Y: labels[1], Marks: marks(r)}
+		if !slots.IsZero() {
+			axes.Max = float64(slots[kind])
 		}
 		figures = append(figures, draw.Areas(axes, times, areas...))
 	}

@@ -91,6 +91,7 @@ func (h *jobLog) addHistory(line int, lines io.Reader) error {
 	if err := j.setProperties(s.Priority, s.Properties); err != nil {
 		return err
 	}
+	pauses := pausesOf(past.Events.Events)
 	for _, t := range s.Tasks {
 		if t.Kind == taskproc.Kind_KIND_UNSPECIFIED {
 			return fmt.Errorf("task %q is of no kind, expected MAP or REDUCE", t.Id)
@@ -100,7 +101,7 @@ func (h *jobLog) addHistory(line int, lines io.Reader) error {
 			p.attempts = append(p.attempts, loggedAttempt{
 				succeeded:    a.State == wire.AttemptState_ATTEMPT_SUCCEEDED,
 				checkpointed: a.State == wire.AttemptState_ATTEMPT_PREEMPTED && !a.WorkLost,
-				start:        a.StartTime, finish: a.FinishTime, shuffledAt: a.ShuffleFinishTime, machine: a.Machine,
+				start:        a.StartTime, finish: a.FinishTime, shuffledAt: a.ShuffleFinishTime, machine: a.Machine, pauses: pauses[a.Id],
 			})
 		}
 		j.tasks = append(j.tasks, p)

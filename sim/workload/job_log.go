@@ -33,10 +33,11 @@ type loggedTask struct {
 // are kept, because they show when slots of the cluster were used.
 type loggedAttempt struct {
 	succeeded    bool
-	checkpointed bool  // it was preempted, and another attempt resumed from it
-	start        int64 // 0 if it never started
-	shuffledAt   int64 // when a reduce had all its input, 0 if unknown
-	finish       int64 // 0 if it never ended
+	checkpointed bool    // it was preempted, and another attempt resumed from it
+	start        int64   // 0 if it never started
+	shuffledAt   int64   // when a reduce had all its input, 0 if unknown
+	finish       int64   // 0 if it never ended
+	pauses       []int64 // when it was suspended and resumed, in turn
 	machine      string
 }
 
@@ -88,15 +89,21 @@ func (h *jobLog) addLogged(line int, j loggedJob) {
 	h.logged = append(h.logged, loggedLine{h.source, line, j})
 }
 
-// workload sorts the jobs by submission, the first at 0. Jobs with the same submission keep
-// the order of the log.
-func (h *jobLog) workload() (*Workload, error) {
+// sort sorts the jobs by submission. Jobs with the same submission keep the order of the log. It
+// returns the errors of the log, and jobs that were selected and are missing.
+func (h *jobLog) sort() error {
 	if err := h.selected.check(h.logged); err != nil {
-		return nil, errors.Join(h.err(), fmt.Errorf("%s: %w", h.source, err))
+		return errors.Join(h.err(), fmt.Errorf("%s: %w", h.source, err))
 	}
-	slices.SortStableFunc(h.logged, func(a, b loggedLine) int {
-		return int(min(max(a.job.Submit-b.job.Submit, -1), 1))
-	})
+	slices.SortStableFunc(h.logged, func(a, b loggedLine) int { return cmp.Compare(a.job.Submit, b.job.Submit) })
+	return nil
+}
+
+// workload makes the workload of all jobs, the first at 0.
+func (h *jobLog) workload() (*Workload, error) {
+	if err := h.sort(); err != nil {
+		return nil, err
+	}
 	source, first := h.source, int64(-1)
 	for _, p := range h.logged {
 		h.source = p.source

@@ -148,6 +148,15 @@ func firstLine(head []byte) string {
 // logs and indexes of histories, are skipped by their names, and so are files and days that
 // cannot have a selected job.
 func ReadHistories(ctx context.Context, fsys storage.FS, name string, o Options) (*Workload, error) {
+	h, err := readLog(ctx, fsys, name, &o)
+	if err != nil {
+		return nil, err
+	}
+	return h.workload()
+}
+
+// readLog reads the jobs of a file or directory.
+func readLog(ctx context.Context, fsys storage.FS, name string, o *Options) (*jobLog, error) {
 	if o.Format != "" && o.Format != HistoryLogs {
 		return nil, fmt.Errorf("workload: %s is a directory, expected a file for format %s", name, o.Format)
 	}
@@ -158,7 +167,7 @@ func ReadHistories(ctx context.Context, fsys storage.FS, name string, o Options)
 	if err != nil {
 		return nil, fmt.Errorf("workload: %w", err)
 	}
-	h := newJobLog(name, &o)
+	h := newJobLog(name, o)
 	if info.IsDir {
 		err = h.readFilesOf(ctx, fsys, name)
 	} else {
@@ -168,7 +177,7 @@ func ReadHistories(ctx context.Context, fsys storage.FS, name string, o Options)
 		return nil, errors.Join(h.err(), err)
 	}
 	h.source = name
-	return h.workload()
+	return h, nil
 }
 
 // readFilesOf reads the files of a directory and of its days into the log.
