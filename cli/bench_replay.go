@@ -60,7 +60,8 @@ the master, and --nodes others the tasknodes.
 Tasks sleep, so that jobs compete for slots and not for the cores of this
 machine. All tasks of a phase of a job sleep for the mean of the times that the
 workload has for them, or that the model computes (--map-time and others). With
---data the bytes are real: input is generated first, and jobs sort it.
+--data the bytes are real: input is generated first, and jobs shuffle and write
+as many bytes as in the workload.
 
 --scale is the fraction of a SWIM trace's bytes that jobs read; --speed divides
 the times of arrivals and of tasks. Times in jobs.csv are those of the workload.
@@ -87,7 +88,7 @@ on, and raw, the histories of the jobs and the logs of the daemons.`,
 	flags.Float64Var(&b.scale, "scale", 0, "`fraction` of the bytes of a SWIM trace, up to 1 (default --nodes divided by --swim-nodes)")
 	flags.Float64Var(&b.Speedup, "speed", 1, "`factor` by which time passes faster than in the workload")
 	flags.IntVar(&b.jobs, "jobs", 0, "`number` of jobs from the beginning of the workload (default all)")
-	flags.BoolVar(&b.data, "data", false, "generate the input and sort it, instead of sleeping")
+	flags.BoolVar(&b.data, "data", false, "read, shuffle and write the bytes of the workload, instead of sleeping")
 	b.bed.flags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("cluster", "hostfile")
 	cmd.MarkFlagsOneRequired("cluster", "hostfile")

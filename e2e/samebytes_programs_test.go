@@ -78,6 +78,10 @@ var bytesCases = []bytesCase{
 		{"teravalidate", "OUT/out", "OUT/report"},
 		{"teravalidate", "OUT/rows", "OUT/faults"},
 	}},
+	{name: "loadgen", commands: [][]string{
+		{"teragen", "-Dmapreduce.job.maps=3", "4000", "OUT/rows"},
+		{"loadgen", manyMaps, "-r", "3", "-keepmap", "70", "-keepred", "130", "-indir", "OUT/rows", "-outdir", "OUT/out"},
+	}},
 	// The jobs print their duration; their files are the same in each run.
 	{name: "TestDFSIO", only: "io_data", gate: true, commands: [][]string{
 		{"TestDFSIO", "-Dtest.build.data=OUT", "-write", "-nrFiles", "3", "-size", "100KB"},

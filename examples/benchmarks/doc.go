@@ -3,6 +3,7 @@
 package benchmarks
 
 import (
+	"github.com/hammr/hammr/examples/benchmarks/loadgen"
 	"github.com/hammr/hammr/examples/benchmarks/mrbench"
 	"github.com/hammr/hammr/examples/benchmarks/randomtextwriter"
 	"github.com/hammr/hammr/examples/benchmarks/randomwriter"
@@ -17,6 +18,7 @@ import (
 // Programs returns the programs, for package examples.
 func Programs() []*mr.Program {
 	return []*mr.Program{
+		loadgen.Program(),
 		mrbench.Program(),
 		randomtextwriter.Program(),
 		randomwriter.Program(),

@@ -124,9 +124,10 @@ func (r *csvRow) addJob(m *Model) {
 	}
 	maps, reduces := r.whole("maps", 1, MaxTasks), r.whole("reduces", 0, MaxTasks)
 	input, shuffled := r.whole("map_input_bytes", 0, MaxBytes), r.whole("shuffle_bytes", 0, MaxBytes)
-	// No policy uses these two.
-	r.whole("output_bytes", 0, MaxBytes)
-	r.number("weight", 0, minWeight, maxWeight)
+	if j.OutputBytes = r.whole("output_bytes", 0, MaxBytes); r.text("output_bytes") != "" {
+		j.OutputBytes = max(1, j.OutputBytes)
+	}
+	r.number("weight", 0, minWeight, maxWeight) // no policy uses it
 	if r.hasError || !r.c.allowTasks(r.line, maps+reduces) {
 		return
 	}

@@ -68,7 +68,7 @@ func (s *SWIM) addJob(c *collector, n int, l swimLine, m *Model) {
 		}
 		return
 	}
-	j := Job{ID: l.id, Submit: 1000 * l.submit, SlowStart: -1}
+	j := Job{ID: l.id, Submit: 1000 * l.submit, SlowStart: -1, OutputBytes: max(1, l.output)}
 	j.Maps = m.maps(j.ID, int(maps), l.input, s.BlockBytes)
 	j.Reduces = m.reduces(j.ID, int(reduces), l.shuffle)
 	c.addJob(n, j)

@@ -54,6 +54,8 @@ type Job struct {
 
 	Maps, Reduces []Task // at least one map
 
+	OutputBytes int64 // written by the job; 0 if unknown. The simulator does not read it
+
 	Recorded int64 // ms from submission to the end on a real cluster; 0 if unknown
 }
 
