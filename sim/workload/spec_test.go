@@ -78,7 +78,7 @@ func TestSpecClassesBurstsAndPools(t *testing.T) {
 }
 
 func TestPresetsMatchPaperTables(t *testing.T) {
-	if len(presets) != 2 {
+	if len(presets) != 3 {
 		t.Errorf("%d presets", len(presets))
 	}
 	for name, want := range map[string]struct{ jobs, leastMaps, mostMaps int }{"fb2009": {100, 8000, 20000}, "fb2010": {93, 100000, 145000}} {
@@ -86,6 +86,27 @@ func TestPresetsMatchPaperTables(t *testing.T) {
 		maps, _ := w.Tasks()
 		if len(w.Jobs) != want.jobs || maps < want.leastMaps || maps > want.mostMaps {
 			t.Errorf("%s: %d jobs with %d maps, want %d with %d to %d", name, len(w.Jobs), maps, want.jobs, want.leastMaps, want.mostMaps)
+		}
+	}
+}
+
+// TestResearchHasTimesOfPaper compares least, mean and most of the quantiles of task times with those
+// of Chronos' paper, in s.
+func TestResearchHasTimesOfPaper(t *testing.T) {
+	s, err := ParseSpec("spec", "research")
+	must.Do(t, err)
+	for name, of := range map[string]struct {
+		times             Distribution
+		least, mean, most float64
+	}{"maps": {s.Classes[0].Map, 2, 124, 84631}, "reduces": {s.Classes[0].Reduce, 9, 901, 81714}} {
+		at := func(u float64) float64 { return of.times.kind.draw(of.times.args, u) / 1000 }
+		sum := 0.
+		const n = 200_000
+		for i := range n {
+			sum += at((float64(i) + .5) / n)
+		}
+		if math.Abs(at(0)-of.least) > .01 || math.Abs(at(1)-of.most) > 1 || math.Abs(sum/n-of.mean) > .005*of.mean {
+			t.Errorf("%s take %.2f to %.0f s, %.1f s on average; want %v", name, at(0), at(1), sum/n, of)
 		}
 	}
 }
