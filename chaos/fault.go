@@ -42,12 +42,50 @@ type Fault struct {
 	Target  Target
 	Trigger Trigger
 	For     time.Duration // how long it lasts; 0 is to the end of the drill
-	By      time.Duration // SlowDisk and Clock: how much; a clock may jump back
+	By      time.Duration // SlowDisk, Clock and Delay: how much; a clock may jump back
+	Amount  int           // Loss: per cent; Bandwidth: Mbit/s
 	Point   string        // Failpoint: a name of internal/kit/failpoint
 	Action  string        // Failpoint: such as crash@3
 	Mode    preempt.Mode  // Preempt
 
-	Line int // of the plan's file, 0 for none
+	Direction string // OneWay: In or Out
+	Line      int    // of the plan's file, 0 for none
+}
+
+// Directions of OneWay.
+const (
+	In  = "in"  // the target receives nothing
+	Out = "out" // it sends nothing
+)
+
+// MachineFault returns a fault of what runs on one machine, for a guard. by is the amount as in a
+// plan, "" for none.
+func MachineFault(kind Kind, role Role, by string, lasts time.Duration) (Fault, error) {
+	f := Fault{Kind: kind, Target: Target{Role: role, Name: Any}, For: lasts}
+	switch role {
+	case Jobmaster:
+		f.Target.Name = All
+	case NameNode:
+		f.Target.Name = ""
+	}
+	if by != "" {
+		if err := f.set("by", by); err != nil {
+			return f, err
+		}
+	}
+	return f, f.check()
+}
+
+// Amounts returns what follows "by" in a plan, "" for nothing.
+func (f Fault) Amounts() string {
+	text := string(f.Mode) + f.Action + f.Direction
+	if f.By != 0 {
+		text += f.By.String()
+	}
+	if f.Amount != 0 {
+		text += fmt.Sprint(f.Amount, amountUnits[SpecOf(f.Kind).by])
+	}
+	return text
 }
 
 // String returns the fault as a plan has it.
@@ -56,13 +94,8 @@ func (f Fault) String() string {
 	if f.Point != "" {
 		text += " at " + f.Point
 	}
-	for _, by := range []string{string(f.Mode), f.Action} {
-		if by != "" {
-			text += " by " + by
-		}
-	}
-	if f.By != 0 {
-		text += fmt.Sprintf(" by %v", f.By)
+	if by := f.Amounts(); by != "" {
+		text += " by " + by
 	}
 	if f.For != 0 {
 		text += fmt.Sprintf(" for %v", f.For)
@@ -103,8 +136,20 @@ func (f Fault) checkOptions(kind *KindSpec) error {
 		return fmt.Errorf("%s by %q: only preempt has a mode", f.Kind, f.Mode)
 	case f.Action != "" && kind.by != byAction:
 		return fmt.Errorf("%s by %q: only a failpoint has an action", f.Kind, f.Action)
+	case f.Direction != "" && kind.by != byDirection:
+		return fmt.Errorf("%s by %q: only one-way has a direction", f.Kind, f.Direction)
 	case f.By != 0 && kind.by != byDuration:
 		return fmt.Errorf("%s by %v: it has no amount", f.Kind, f.By)
+	case f.Amount != 0 && amountUnits[kind.by] == "":
+		return fmt.Errorf("%s by %d: it has no amount", f.Kind, f.Amount)
+	}
+	return nil
+}
+
+// checkAmount reports an amount out of bounds.
+func (f Fault) checkAmount(least, most int, unit string) error {
+	if f.Amount < least || f.Amount > most {
+		return fmt.Errorf("%s by %d%s: expected %d%[3]s to %[5]d%[3]s", f.Kind, f.Amount, unit, least, most)
 	}
 	return nil
 }

@@ -15,6 +15,10 @@ const (
 	Restart   Kind = "restart"   // SIGKILL, and started again at once
 	Stop      Kind = "stop"      // SIGSTOP; SIGCONT after For
 	Partition Kind = "partition" // no network until For has passed
+	OneWay    Kind = "one-way"   // nothing arrives, or nothing is sent, as Direction says
+	Loss      Kind = "loss"      // Amount per cent of the packets are lost
+	Delay     Kind = "delay"     // each packet that is sent takes By longer
+	Bandwidth Kind = "bandwidth" // at most Amount Mbit/s are sent
 	Corrupt   Kind = "corrupt"   // one byte of a segment on disk changes
 	FullDisk  Kind = "full-disk" // no disk space until For has passed
 	SlowDisk  Kind = "slow-disk" // each operation takes By longer
@@ -66,6 +70,11 @@ type KindSpec struct {
 	NeedsRunning bool // it hits only daemons that run
 	Silences     bool // attempts of a tasknode make no progress while it lasts
 
+	// Link returns what it does to the packets of its target; nil for kinds that leave them alone.
+	Link func(Fault) Link
+	// OnMachine kinds are injected by the guard of a machine, too (package chaos/guard).
+	OnMachine bool
+
 	NeedsNetwork bool   // it needs a network of the daemon's own, except for a DataNode
 	NeedsDisk    bool   // it needs a disk of the tasknode's own
 	NeedsShell   bool   // it needs a shell on the machine of a hostfile
@@ -90,11 +99,17 @@ type KindSpec struct {
 type byOption int
 
 const (
-	byNothing  byOption = iota
-	byDuration          // Fault.By
-	byMode              // Fault.Mode
-	byAction            // Fault.Action; such a kind has 'at POINT' too
+	byNothing   byOption = iota
+	byDuration           // Fault.By
+	byMode               // Fault.Mode
+	byAction             // Fault.Action; such a kind has 'at POINT' too
+	byDirection          // Fault.Direction
+	byPercent            // Fault.Amount
+	byMbits              // Fault.Amount
 )
+
+// amountUnits are the units of Fault.Amount as plans have them.
+var amountUnits = map[byOption]string{byPercent: "%", byMbits: "mbit"}
 
 // ErrNoTarget is the error of a fault that has nothing to hit. It stays due and is tried
 // again.

@@ -25,6 +25,12 @@ const (
 	diskOperations = 5
 	// restartMillis is the time from a daemon's kill to its return in the simulator, in ms.
 	restartMillis = 300
+	// retransmissionMillis is after how many ms TCP sends a lost packet again, at least.
+	retransmissionMillis = 200
+	// attemptKilobits is what an attempt sends in the simulator: 15 kB.
+	attemptKilobits = 120
+
+	maxDelay = time.Minute // of a packet
 )
 
 // Targets that several kinds have.
@@ -48,18 +54,14 @@ var kinds = []*KindSpec{
 	// of the process, and the master starts another attempt.
 	{
 		Kind: Kill, Targets: allRoles, Lasts: true, unprivileged: true, survivable: true, endsDaemon: notOfTask,
-		Inject: killDaemon, NeedsRunning: true,
+		Inject: killDaemon, NeedsRunning: true, OnMachine: true,
 		InjectTask: func(_ context.Context, lab Lab, f Fault) (string, func() error, error) {
 			target, _, err := signalTask(lab, f, syscall.SIGKILL)
 			return target, nil, err
 		},
 
-		SimulateTask: func(s Simulation, f Fault) (string, error) { return s.KillTask(f.Target.Name) },
-		SimulateMachine: func(s Simulation, f Fault, machine int) error {
-			s.FailMachine(machine, f.For.Milliseconds())
-			return nil
-		},
-		SimulateMaster: isolateMaster,
+		SimulateTask:    func(s Simulation, f Fault) (string, error) { return s.KillTask(f.Target.Name) },
+		SimulateMachine: failMachine, SimulateMaster: isolateMaster,
 	},
 	// Restart ends a daemon with SIGKILL and starts it again at once: shorter than the expiry
 	// of a machine, so the master gets a new session of a tasknode that it never lost. Tasks
@@ -89,7 +91,7 @@ var kinds = []*KindSpec{
 			target, signal, err := signalTask(lab, f, syscall.SIGSTOP)
 			return target, func() error { return signal(syscall.SIGCONT) }, err
 		},
-		NeedsRunning: true, Silences: true, NeedsShell: true,
+		NeedsRunning: true, Silences: true, NeedsShell: true, OnMachine: true,
 
 		SimulateTask: func(s Simulation, f Fault) (string, error) { return s.StopTask(f.Target.Name, f.For) },
 		SimulateMachine: func(s Simulation, f Fault, machine int) error {
@@ -105,24 +107,19 @@ var kinds = []*KindSpec{
 	// A machine is cut off with its tasks, since they share the network of their tasknode. A
 	// DataNode is cut off from its NameNode only, by a forwarder between them. In the
 	// simulator a tasknode neither sends nor receives, and its tasks run on.
-	{
-		Kind: Partition, Targets: []Role{Tasknode, Jobmaster, DataNode, Machine}, Lasts: true,
-		Inject:   func(_ context.Context, lab Lab, _ Fault, daemon string) error { return lab.Partition(daemon) },
-		Undo:     func(_ context.Context, lab Lab, _ Fault, daemon string) error { return lab.Heal(daemon) },
-		Silences: true, NeedsNetwork: true, NotOnHosts: notIsolated,
+	ofLink(KindSpec{
+		Kind: Partition, Targets: []Role{Tasknode, Jobmaster, DataNode, Machine}, Silences: true,
+		Link: func(Fault) Link { return Link{NoSend: true, NoReceive: true} },
 
-		SimulateMachine: func(s Simulation, f Fault, machine int) error {
-			f.atEnd(s, s.Partition(machine))
-			return nil
-		},
-		SimulateMaster: isolateMaster,
-	},
+		SimulateMachine: isolateMachine, SimulateMaster: isolateMaster,
+	}),
 	// Corrupt changes one byte in a segment of a finished map, as a bad disk does. A reduce
 	// that reads it sees a wrong checksum, and the map runs again. Nothing undoes it. It needs
 	// the tasknode's directory on this machine.
 	{
 		Kind: Corrupt, Targets: []Role{Tasknode}, unprivileged: true,
 		Inject:     func(_ context.Context, lab Lab, _ Fault, daemon string) error { return lab.CorruptSegment(daemon) },
+		OnMachine:  true,
 		NotOnHosts: UnreachableFiles,
 
 		SimulateMachine: func(s Simulation, _ Fault, machine int) error {
@@ -139,7 +136,7 @@ var kinds = []*KindSpec{
 		Kind: FullDisk, Targets: []Role{Tasknode}, Lasts: true,
 		Inject:    func(_ context.Context, lab Lab, _ Fault, daemon string) error { return lab.FillDisk(daemon) },
 		Undo:      func(_ context.Context, lab Lab, _ Fault, daemon string) error { return lab.FreeDisk(daemon) },
-		NeedsDisk: true, NotOnHosts: notIsolated,
+		NeedsDisk: true, OnMachine: true, NotOnHosts: notIsolated,
 
 		Effect: func(Fault, Hit) Effect { return Effect{Fail: "no space left on device"} },
 	},
@@ -256,6 +253,71 @@ var kinds = []*KindSpec{
 
 		Effect: failpointEffect,
 	},
+	// OneWay is a partition in one direction: a daemon receives nothing, or it sends nothing. A connection needs both, so the simulator makes no difference.
+	ofLink(KindSpec{
+		Kind: OneWay, by: byDirection, Silences: true,
+		check: func(f Fault) error {
+			if f.Direction != In && f.Direction != Out {
+				return fmt.Errorf("one-way by %q: expected %s for a target that receives nothing, or %s for one that sends nothing", f.Direction, In, Out)
+			}
+			return nil
+		},
+		draw: func(r *random, f *Fault) { f.Direction = []string{In, Out}[r.IntN(2)] },
+		Link: func(f Fault) Link { return Link{NoReceive: f.Direction == In, NoSend: f.Direction == Out} },
+
+		SimulateMachine: isolateMachine, SimulateMaster: isolateMaster,
+	}),
+	// Loss loses a part of the packets that the target sends, and of those that it receives. TCP
+	// sends them again. In the simulator each write of an attempt, and each append to the log of a
+	// master, waits for the retransmissions of one packet.
+	ofLink(KindSpec{
+		Kind: Loss, by: byPercent,
+		check: func(f Fault) error { return f.checkAmount(1, 99, amountUnits[byPercent]) },
+		draw:  func(r *random, f *Fault) { f.Amount = 1 + r.IntN(30) },
+		Link:  func(f Fault) Link { return Link{Loss: f.Amount} },
+
+		Effect: func(f Fault, _ Hit) Effect {
+			return Effect{Delay: int64(retransmissionMillis * f.Amount / (100 - f.Amount))}
+		},
+	}),
+	// Delay makes each packet that the target sends arrive Fault.By later. In the simulator each
+	// write of an attempt, and each append to the log of a master, takes so much longer.
+	ofLink(KindSpec{
+		Kind: Delay, by: byDuration,
+		check: func(f Fault) error {
+			if f.By <= 0 || f.By > maxDelay {
+				return fmt.Errorf("delay by %v: expected more than 0s, up to %v", f.By, maxDelay)
+			}
+			return nil
+		},
+		draw: func(r *random, f *Fault) { f.By = r.drawDuration(5*time.Millisecond, 100*time.Millisecond) },
+		Link: func(f Fault) Link { return Link{Delay: f.By} },
+
+		Effect: func(f Fault, _ Hit) Effect { return Effect{Delay: f.By.Milliseconds()} },
+	}),
+	// Bandwidth limits what the target sends. In the simulator each write of an attempt, and each
+	// append to the log of a master, takes the time of the bytes that an attempt sends.
+	ofLink(KindSpec{
+		Kind: Bandwidth, by: byMbits,
+		check: func(f Fault) error { return f.checkAmount(1, 100_000, amountUnits[byMbits]) },
+		draw:  func(r *random, f *Fault) { f.Amount = 1 + r.IntN(50) },
+		Link:  func(f Fault) Link { return Link{Mbits: f.Amount} },
+
+		Effect: func(f Fault, _ Hit) Effect { return Effect{Delay: int64(max(1, attemptKilobits/f.Amount))} },
+	}),
+}
+
+// ofLink completes a kind that does something to the packets of a machine's link.
+func ofLink(s KindSpec) *KindSpec {
+	if s.Targets == nil {
+		s.Targets = []Role{Tasknode, Jobmaster, Machine}
+	}
+	s.Lasts, s.NeedsNetwork, s.OnMachine, s.NotOnHosts = true, true, true, notIsolated
+	s.Inject = func(_ context.Context, lab Lab, f Fault, daemon string) error {
+		return lab.BreakLink(daemon, s.Link(f))
+	}
+	s.Undo = func(_ context.Context, lab Lab, f Fault, daemon string) error { return lab.MendLink(daemon, s.Link(f)) }
+	return &s
 }
 
 func killDaemon(ctx context.Context, lab Lab, _ Fault, daemon string) error {
@@ -283,6 +345,16 @@ func signalTask(lab Lab, f Fault, sig syscall.Signal) (target string, signal fun
 	}
 	signal = func(sig syscall.Signal) error { return lab.SignalTask(tasknode, pid, sig) }
 	return fmt.Sprintf("task process %d of %s", pid, tasknode), signal, signal(sig)
+}
+
+func failMachine(s Simulation, f Fault, machine int) error {
+	s.FailMachine(machine, f.For.Milliseconds())
+	return nil
+}
+
+func isolateMachine(s Simulation, f Fault, machine int) error {
+	f.atEnd(s, s.Partition(machine))
+	return nil
 }
 
 // isolateMaster removes a master until the fault ends. In virtual time a master that is

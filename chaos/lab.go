@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"syscall"
 	"time"
@@ -16,9 +17,10 @@ type Lab interface {
 	Kill(ctx context.Context, daemon string) error
 	// Signal sends SIGSTOP or SIGCONT.
 	Signal(ctx context.Context, daemon string, sig syscall.Signal) error
-	// Partition cuts a daemon off; Heal ends the partition.
-	Partition(daemon string) error
-	Heal(daemon string) error
+	// BreakLink does something to the packets of a daemon, in addition to what other faults do;
+	// MendLink ends it.
+	BreakLink(daemon string, by Link) error
+	MendLink(daemon string, by Link) error
 
 	// FillDisk takes all disk space of a tasknode; FreeDisk frees it again.
 	FillDisk(tasknode string) error
@@ -71,6 +73,25 @@ type Simulation interface {
 	PreemptTask(kind string, mode preempt.Mode) (attempt string, err error)
 	// StopTasks stops the processes of all tasks of a machine.
 	StopTasks(machine int, lasts time.Duration)
+}
+
+// Link is what happens to the packets between a machine and all others. The zero value is nothing.
+type Link struct {
+	NoSend, NoReceive bool
+	Loss              int           // per cent of the packets in each direction
+	Delay             time.Duration // of each packet that it sends
+	Mbits             int           // Mbit/s that it sends at most; 0 for no limit
+}
+
+// And returns what two faults do together.
+func (l Link) And(other Link) Link {
+	l.NoSend, l.NoReceive = l.NoSend || other.NoSend, l.NoReceive || other.NoReceive
+	l.Loss = 100 - (100-l.Loss)*(100-other.Loss)/100
+	l.Delay += other.Delay
+	if l.Mbits == 0 || other.Mbits > 0 {
+		l.Mbits = min(cmp.Or(l.Mbits, other.Mbits), other.Mbits)
+	}
+	return l
 }
 
 // Hit is an attempt or a master that an active fault disturbs.

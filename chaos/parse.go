@@ -158,7 +158,14 @@ func (f *Fault) set(option, value string) (err error) {
 		f.Action = value
 	case option == "by" && by == byMode && f.Mode == "":
 		f.Mode = preempt.Mode(value)
-	case option == "by" && f.Action == "" && f.Mode == "" && f.By == 0:
+	case option == "by" && by == byDirection && f.Direction == "":
+		f.Direction = value
+	case option == "by" && amountUnits[by] != "" && f.Amount == 0:
+		digits, hasUnit := strings.CutSuffix(value, amountUnits[by])
+		if f.Amount, err = strconv.Atoi(digits); err != nil || !hasUnit {
+			err = fmt.Errorf("by %s: expected a whole number and its unit, such as 20%s", value, amountUnits[by])
+		}
+	case option == "by" && f.Amounts() == "":
 		f.By, err = time.ParseDuration(value)
 	default:
 		err = fmt.Errorf("%q: expected 'by AMOUNT' or 'for TIME' after the target, and for a failpoint also 'at POINT', each once", option+" "+value)

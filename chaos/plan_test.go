@@ -127,6 +127,13 @@ func TestInvalidPlans(t *testing.T) {
 		head + "fault at 0s do failpoint tasknode 1 at task/spill by fire":        `p:3: action "fire": expected error, crash or delay=TIME`,
 		head + "fault at 0s do failpoint tasknode 1 at a at b by error":           `p:3: "at b": expected`,
 		head + "fault at 0s do kill tasknode 1 at task/spill":                     `p:3: "at task/spill": expected 'by AMOUNT'`,
+		head + "fault at 0s do one-way tasknode 1 by left":                        `p:3: one-way by "left": expected in for a target that receives nothing`,
+		head + "fault at 0s do loss tasknode 1 by 100%":                           "p:3: loss by 100%: expected 1% to 99%",
+		head + "fault at 0s do loss tasknode 1 by 20":                             "p:3: by 20: expected a whole number and its unit, such as 20%",
+		head + "fault at 0s do bandwidth machine 1 by 8":                          "p:3: by 8: expected a whole number and its unit, such as 20mbit",
+		head + "fault at 0s do bandwidth machine 1":                               "p:3: bandwidth by 0mbit: expected 1mbit to 100000mbit",
+		head + "fault at 0s do delay machine 1 by 2m":                             "p:3: delay by 2m0s: expected more than 0s, up to 1m0s",
+		head + "fault at 0s do loss datanode 1 by 2%":                             `p:3: loss of a "datanode": its targets are tasknode, jobmaster, machine`,
 	} {
 		_, err := chaos.Parse("p", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -143,6 +150,8 @@ func TestInvalidFaultsOfPrograms(t *testing.T) {
 	when := chaos.Trigger{Event: chaos.AtTime}
 	for want, f := range map[string]chaos.Fault{
 		"kill at task/spill: only a failpoint has a point": {Kind: chaos.Kill, Target: node, Trigger: when, Point: "task/spill"},
+		"kill by 5: it has no amount":                      {Kind: chaos.Kill, Target: node, Trigger: when, Amount: 5},
+		"only one-way has a direction":                     {Kind: chaos.Kill, Target: node, Trigger: when, Direction: chaos.In},
 		"failpoint by 1s: it has no amount":                {Kind: chaos.Failpoint, Target: node, Trigger: when, Point: "task/spill", Action: "error", By: 1e9},
 	} {
 		if err := p.With([]chaos.Fault{f}).Check(); err == nil || !strings.Contains(err.Error(), want) {
@@ -172,9 +181,22 @@ func TestValidLinesAreCheckedBesideInvalidOnes(t *testing.T) {
 	}
 }
 
+// TestFaultsOfALinkAddUp checks what two faults of a link do at once.
+func TestFaultsOfALinkAddUp(t *testing.T) {
+	a := chaos.Link{NoSend: true, Loss: 50, Delay: 2, Mbits: 8}
+	b := chaos.Link{Loss: 50, Delay: 3, Mbits: 5}
+	if got, want := a.And(b), (chaos.Link{NoSend: true, Loss: 75, Delay: 5, Mbits: 5}); got != want || b.And(a) != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := a.And(chaos.Link{}); got != a || (chaos.Link{}).And(a) != a {
+		t.Errorf("%+v, want %+v", got, a)
+	}
+}
+
 // FuzzParse checks that a plan which has been parsed is written as the same plan.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(head))
+	f.Add([]byte(head + "fault at 0s do loss machine any by 9%"))
 	f.Add([]byte(head + "fault at 0s do failpoint tasknode any at task/spill by delay=20ms@3 for 1s"))
 	for seed := range uint64(20) {
 		f.Add(chaos.Random(seed, chaos.Kinds()).Format())

@@ -103,8 +103,11 @@ func TestDrillOfNetworks(t *testing.T) {
 	rows := drilled(t, "--plan", planned(t,
 		"fault at 500ms do partition tasknode 1 for 2s",
 		"fault at 1s do full-disk tasknode 2 for 1s",
+		"fault at 300ms do loss machine 3 by 20% for 1s",
+		"fault at 300ms do bandwidth machine 4 by 20mbit for 1s",
+		"fault when j1 map 30% do one-way jobmaster follower by out for 1s",
 		"fault when j1 map 50% do partition jobmaster leader for 2s"))
-	if len(rows) != 1 || rows[0].Planned != 3 || rows[0].Faults < 2 {
+	if len(rows) != 1 || rows[0].Planned != 6 || rows[0].Faults < 5 {
 		t.Errorf("drills %+v", rows)
 	}
 }

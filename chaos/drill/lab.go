@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/guard"
 	"github.com/hammr/hammr/chaos/rig"
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
@@ -24,8 +25,20 @@ var _ chaos.Lab = lab{}
 // CorruptSegment implements chaos.Lab.
 func (l lab) CorruptSegment(tasknode string) error {
 	_, err := l.Corrupt(tasknode, l.d.random.IntN(1<<20))
-	if errors.Is(err, rig.ErrNoSegment) {
+	if errors.Is(err, guard.ErrNoSegment) {
 		return chaos.ErrNoTarget
+	}
+	return err
+}
+
+// BreakLink implements chaos.Lab. A kernel without netem has no delays.
+func (l lab) BreakLink(daemon string, by chaos.Link) error {
+	if l.d.noNetem && by.Delay > 0 {
+		return fmt.Errorf("%w: %w", chaos.ErrNoTarget, guard.ErrNoNetem)
+	}
+	err := l.Rig.BreakLink(daemon, by)
+	if errors.Is(err, guard.ErrNoNetem) {
+		l.d.noNetem, err = true, fmt.Errorf("%w: %w", chaos.ErrNoTarget, err)
 	}
 	return err
 }

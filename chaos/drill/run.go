@@ -32,6 +32,7 @@ type drill struct {
 	began   time.Time
 	watch   *jobWatcher
 	random  *rand.Rand // of the goroutine that injects
+	noNetem bool       // the kernel cannot delay packets; of the goroutine that injects
 
 	mu struct {
 		sync.Mutex

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/hammr/hammr/chaos/guard"
 	"github.com/hammr/hammr/internal/data/taskdir"
-	"github.com/hammr/hammr/shuffle"
 )
 
 func (r *Rig) daemonDir(name string) string { return filepath.Join(r.cfg.Dir, name) }
@@ -53,22 +53,13 @@ func (r *Rig) FreeDisk(name string) error {
 	return nil
 }
 
-// ErrNoSegment is the error of a corruption that has no segment to corrupt.
-var ErrNoSegment = errors.New("rig: the tasknode has no segment to corrupt")
-
 // tasksDir returns the directory in which a tasknode keeps the files of its tasks.
 func (r *Rig) tasksDir(name string) string { return filepath.Join(r.daemonDir(name), "tasks") }
 
 // Segments returns a tasknode's files of finished attempts with segments, of a job or, for "",
-// of all jobs, in order of their names. A directory that ends in .tmp belongs to an attempt
-// that has not finished.
-func (r *Rig) Segments(name, job string) (files []string) {
-	r.walk(name, job, func(path string) {
-		if _, err := os.Stat(shuffle.IndexPath(path)); err == nil && !strings.Contains(path, ".tmp/") {
-			files = append(files, path)
-		}
-	})
-	return files
+// of all jobs, in order of their names.
+func (r *Rig) Segments(name, job string) []string {
+	return guard.Segments(filepath.Join(r.tasksDir(name), job))
 }
 
 // Spills returns the number of sorted files of a job's attempts on a tasknode, running ones
@@ -95,39 +86,7 @@ func (r *Rig) walk(name, job string, visit func(path string)) {
 }
 
 // Corrupt changes a byte in the middle of a tasknode's segment and returns the file. choice,
-// at least 0, selects the segment. The error is ErrNoSegment if there is none.
+// at least 0, selects the segment. The error is guard.ErrNoSegment if there is none.
 func (r *Rig) Corrupt(name string, choice int) (file string, err error) {
-	files := r.Segments(name, "")
-	if len(files) == 0 {
-		return "", ErrNoSegment
-	}
-	file = files[choice%len(files)]
-	if err := flip(file); err != nil {
-		return file, fmt.Errorf("corruption of %s: %w", file, err)
-	}
-	return file, nil
-}
-
-// flip changes a byte in the middle of a file. Which byte it is does not matter, since a
-// checksum covers all of a segment. An empty file stays as it is.
-func flip(file string) error {
-	f, err := os.OpenFile(file, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return err
-	}
-	var b [1]byte
-	at := info.Size() / 2
-	if _, err := f.ReadAt(b[:], at); err != nil {
-		return err
-	}
-	b[0] ^= 0x55
-	if _, err := f.WriteAt(b[:], at); err != nil {
-		return err
-	}
-	return f.Close()
+	return guard.Corrupt(r.tasksDir(name), choice)
 }

@@ -15,7 +15,7 @@
 //
 //	what                 how                                     needs
 //	Kill, Signal         signals to processes                    –
-//	Partition            a link of the daemon's namespace        Config.Network, Isolate
+//	Partition, BreakLink a link of the daemon's namespace        Config.Network, Isolate
 //	FillDisk             a tmpfs for each tasknode               Config.SmallDisks, Isolate
 //	Corrupt              a byte of a file                        the tasknode's directory
 //	SlowDisk, IOErrors,  a call to the daemon, which has the     --drills

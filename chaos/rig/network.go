@@ -5,14 +5,19 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"sync"
 	"syscall"
 
+	"github.com/hammr/hammr/chaos"
+	"github.com/hammr/hammr/chaos/guard"
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/netns"
 )
 
 // network gives each daemon a network namespace on one bridge; clients are in this process's
-// namespace. A link that is down is a partition: packets vanish, connections stay.
+// namespace. A link that is down is a partition: packets vanish, connections stay. Other faults of
+// links are those of package guard.
 //
 //	client, this process (10.77.0.1)
 //	    │ bridge "drill"
@@ -24,6 +29,11 @@ import (
 type network struct {
 	bridge  *netns.Bridge
 	address map[string]string // of daemons, by name
+
+	mu struct {
+		sync.Mutex
+		broken map[string][]chaos.Link // what is done to packets, by daemon
+	}
 }
 
 // isolate gives daemons their own networks and disks, as far as the config wants them. A
@@ -67,6 +77,7 @@ func (r *Rig) connectAll(lc *localcluster.Config) error {
 		return err
 	}
 	r.network = &network{bridge: bridge, address: make(map[string]string)}
+	r.network.mu.broken = make(map[string][]chaos.Link)
 	for i := range r.cfg.Masters {
 		address := fmt.Sprintf("10.77.0.%d", 11+i)
 		r.network.address[fmt.Sprintf("m%d", i+1)] = address
@@ -91,27 +102,64 @@ func tasknodeName(i int) string { return fmt.Sprintf("n%d", i+1) }
 // Partition cuts a daemon off from everything, and a DataNode from its NameNode only.
 // Connections stay open and time out, as with a broken switch; a closed port would be
 // noticed at once.
-func (r *Rig) Partition(name string) error {
-	if d := r.hdfs.dataNode(name); d != nil {
+func (r *Rig) Partition(name string) error { return r.BreakLink(name, cutOff) }
+
+// Heal ends a partition.
+func (r *Rig) Heal(name string) error { return r.MendLink(name, cutOff) }
+
+var cutOff = chaos.Link{NoSend: true, NoReceive: true}
+
+// BreakLink does something to the packets of a daemon, in addition to earlier calls. Only all
+// packets of a DataNode can be stopped. The error wraps guard.ErrNoNetem if the kernel has no
+// delays; then nothing has changed.
+func (r *Rig) BreakLink(name string, by chaos.Link) error {
+	if d := r.hdfs.dataNode(name); d != nil && by == cutOff {
 		d.Partition()
 		return nil
 	}
-	return r.changeLink(name, (*netns.Bridge).Disconnect)
+	if r.network == nil || r.network.address[name] == "" {
+		return fmt.Errorf("link of %s: it has no network of its own", name)
+	}
+	r.network.mu.Lock()
+	defer r.network.mu.Unlock()
+	broken := r.network.mu.broken
+	broken[name] = append(broken[name], by)
+	err := r.network.apply(name)
+	if err != nil {
+		broken[name] = broken[name][:len(broken[name])-1]
+		err = errors.Join(err, r.network.apply(name))
+	}
+	return err
 }
 
-// Heal ends a partition.
-func (r *Rig) Heal(name string) error {
+// MendLink ends what an equal call of BreakLink has begun.
+func (r *Rig) MendLink(name string, by chaos.Link) error {
 	if d := r.hdfs.dataNode(name); d != nil {
 		return d.Heal()
 	}
-	return r.changeLink(name, (*netns.Bridge).Reconnect)
+	if r.network == nil {
+		return fmt.Errorf("link of %s: it has no network of its own", name)
+	}
+	r.network.mu.Lock()
+	defer r.network.mu.Unlock()
+	broken := r.network.mu.broken
+	if i := slices.Index(broken[name], by); i >= 0 {
+		broken[name] = slices.Delete(broken[name], i, i+1)
+	}
+	return r.network.apply(name)
 }
 
-func (r *Rig) changeLink(name string, change func(*netns.Bridge, string) error) error {
-	if r.network == nil || r.network.address[name] == "" {
-		return fmt.Errorf("partition of %s: it has no network of its own", name)
+// apply does to the packets of a daemon what all its faults want. mu is held.
+func (n *network) apply(name string) error {
+	var sum chaos.Link
+	for _, l := range n.mu.broken[name] {
+		sum = sum.And(l)
 	}
-	return change(r.network.bridge, name)
+	if sum.NoSend && sum.NoReceive { // needs no filters of the kernel
+		return n.bridge.Disconnect(name)
+	}
+	link := guard.Network{Namespace: name, Devices: []string{netns.Device}}
+	return errors.Join(n.bridge.Reconnect(name), link.Apply(sum))
 }
 
 // release removes networks and mounts. It ignores disks that were never mounted.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/hammr/hammr/chaos/guard"
 	"github.com/hammr/hammr/internal/testing/must"
 )
 
@@ -38,7 +39,7 @@ func TestCorruptChangesOneByteOfASegment(t *testing.T) {
 	if err != nil || len(text) != 10 || bytes.Equal(text, []byte("0123456789")) || !bytes.HasPrefix(text, []byte("01234")) || !bytes.HasSuffix(text, []byte("6789")) {
 		t.Errorf("%v: %q", err, text)
 	}
-	if _, err := r.Corrupt("n2", 0); !errors.Is(err, ErrNoSegment) {
+	if _, err := r.Corrupt("n2", 0); !errors.Is(err, guard.ErrNoSegment) {
 		t.Errorf("a tasknode without segments: %v", err)
 	}
 }

@@ -215,11 +215,12 @@ var importTable = []row{
 	}},
 	{"internal/ops/suspend", []string{"internal/client", "internal/docs", "internal/kit/syncutil"}},
 	{"chaos", []string{"preempt", "internal/kit/failpoint"}},
+	{"chaos/guard", []string{"chaos", "internal/kit/procfs", "shuffle"}},
 	{"chaos/rig", []string{
-		"shuffle", "internal/rpc/faultrpc", "internal/ops/localcluster", "internal/ops/minihdfs", "internal/ops/netns", "internal/data/taskdir", "internal/ops/testcluster",
+		"chaos", "chaos/guard", "internal/kit/syncutil", "internal/rpc/faultrpc", "internal/ops/localcluster", "internal/ops/minihdfs", "internal/ops/netns", "internal/data/taskdir", "internal/ops/testcluster",
 	}},
 	{"chaos/drill", []string{
-		"chaos", "chaos/rig", "internal/docs", "internal/ops/minihdfs", "internal/rpc/taskproc", "internal/ops/testcluster", "internal/rpc/wire", "preempt",
+		"chaos", "chaos/guard", "chaos/rig", "internal/conf/counter", "internal/docs", "internal/ops/minihdfs", "internal/rpc/taskproc", "internal/ops/testcluster", "internal/rpc/wire", "preempt",
 	}},
 	{"chaos/simulate", []string{"chaos", "cluster", "preempt", "internal/kit/failpoint", "sched/fifo", "sim", "sim/workload"}},
 	{"hammrtest", []string{"chaos/rig", "mr", "internal/ops/testcluster", "internal/rpc/wire", "internal/docs"}},
@@ -393,13 +394,13 @@ var reached = []reach{
 		"go.etcd.io/bbolt",
 		"golang.org/x/time",
 		"gopkg.in/natefinch/lumberjack.v2",
-	}, taskModules...), 577},
+	}, taskModules...), 578},
 }
 
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
 // needs more raises them.
 var parts = []part{
-	{"commands", []string{"cli", "cmd/..."}, 7_220},
+	{"commands", []string{"cli", "cmd/..."}, 7_470},
 	{"pages", []string{
 		"internal/docs", "internal/docs/apidoc", "internal/docs/board", "internal/docs/history", "internal/docs/histindex", "internal/rpc/access", "internal/source/...",
 		"internal/daemon/local", "internal/testing/browsertest", "internal/web", "internal/web/...",
@@ -407,12 +408,12 @@ var parts = []part{
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/ops/minihdfs", "internal/ops/minihdfs/...", "internal/ops/netns", "internal/ops/testcluster", "internal/ops/testcluster/...",
 		"sim", "sim/...",
-	}, 21_690},
-	{"rest", []string{"..."}, 93_180},
+	}, 22_925},
+	{"rest", []string{"..."}, 93_255},
 }
 
 const (
-	maxTestLines = 111_110
+	maxTestLines = 111_830
 	// maxProgramBytes bounds bin/hammr, stripped.
 	maxProgramBytes = 46_500_000
 )

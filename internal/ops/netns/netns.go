@@ -52,17 +52,18 @@ func (b *Bridge) AddMachine(machine, address string) error {
 	b.machines = append(b.machines, machine)
 	return runAll(ip, [][]string{
 		{"netns", "add", machine},
-		{"link", "add", linkOf(machine), "type", "veth", "peer", "name", device, "netns", machine},
+		{"link", "add", linkOf(machine), "type", "veth", "peer", "name", Device, "netns", machine},
 		{"link", "set", linkOf(machine), "master", b.name, "up"},
-		{"-n", machine, "addr", "add", address + "/24", "dev", device},
-		{"-n", machine, "link", "set", device, "up"},
+		{"-n", machine, "addr", "add", address + "/24", "dev", Device},
+		{"-n", machine, "link", "set", Device, "up"},
 		{"-n", machine, "link", "set", "lo", "up"},
 	})
 }
 
-// The names of the two ends of a machine's link.
-const device = "eth0" // in its namespace
+// Device is the end of a machine's link in its namespace.
+const Device = "eth0"
 
+// linkOf is its end on the bridge.
 func linkOf(machine string) string { return "v-" + machine } // on the bridge
 
 // Disconnect drops all packets on a machine's link; connections stay open.
@@ -74,7 +75,7 @@ func (b *Bridge) Reconnect(machine string) error { return ip("link", "set", link
 // LimitRate limits a machine's link to the given Mbit/s in each direction; 0 removes the
 // limit.
 func (b *Bridge) LimitRate(machine string, mbits int) error {
-	ends := [][]string{{"-n", machine, "qdisc", "replace", "dev", device, "root"}, {"qdisc", "replace", "dev", linkOf(machine), "root"}}
+	ends := [][]string{{"-n", machine, "qdisc", "replace", "dev", Device, "root"}, {"qdisc", "replace", "dev", linkOf(machine), "root"}}
 	rate := []string{"tbf", "rate", fmt.Sprintf("%dmbit", mbits), "burst", "256kb", "latency", "50ms"}
 	if mbits == 0 {
 		rate = []string{"noqueue"}
