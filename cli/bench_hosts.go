@@ -22,7 +22,7 @@ type testbed struct {
 
 // flags adds the flags.
 func (b *testbed) flags(cmd *cobra.Command) {
-	b.reach(cmd, "/var/tmp/hammr-experiment-{host}; else experiment below the directory that is given")
+	b.describeStart(cmd, "/var/tmp/hammr-experiment-{host}; else experiment below the directory that is given")
 	cmd.Flags().BoolVar(&b.plan, "plan", false, "print what will run and for about how long, and run nothing")
 }
 

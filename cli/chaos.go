@@ -19,8 +19,9 @@ func newChaos() *cobra.Command {
 		Short: "Run drills: break a cluster on purpose and check that nothing is lost",
 		Example: "  hammr chaos run --seed 1 --runs 20 --report drills\n" +
 			"  hammr chaos run --plan drills/run-7/plan --report again\n" +
+			"  hammr chaos inject partition a2 --hostfile hosts --for 30s\n" +
 			"  hammr chaos plan --seed 7",
-	}, newChaosRun(), newChaosPlan())
+	}, newChaosRun(), newChaosPlan(), newChaosInject(), newChaosUndo(), newChaosStatus(), newChaosGuard())
 }
 
 // newChaosPlan prints the plan of a seed and injects nothing. The same seed and kinds give the

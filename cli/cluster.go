@@ -73,19 +73,28 @@ func sshCommand(cmd *cobra.Command, f *sshFlags, run func(ctx context.Context, c
 	return cmd
 }
 
-// reach adds the flags that say which machines there are, and how they are reached.
-func (f *sshFlags) reach(cmd *cobra.Command, dirDefault string) {
+// clusterDir says where the files of a cluster are if nothing names a directory.
+const clusterDir = "/var/lib/hammr-cluster for root, else /var/tmp/hammr-USER"
+
+// describeMachines adds the flags that say which machines there are and how they are reached.
+func (f *sshFlags) describeMachines(cmd *cobra.Command, defaultDir string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.hostfile, "hostfile", "", "`file` with a machine on each line; see docs/formats/hostfile.md")
 	flags.StringVar(&f.shell, "shell", hostfile.DefaultShell, "`command` that runs its last argument on a machine; {host} is the machine in the hostfile")
-	flags.StringVar(&f.dir, "dir", "", "`directory` on each machine; {host} is its name (default "+dirDefault+")")
+	flags.StringVar(&f.dir, "dir", "", "`directory` on each machine; {host} is its name (default "+defaultDir+")")
+}
+
+// describeStart adds the flags of what starts daemons on the machines.
+func (f *sshFlags) describeStart(cmd *cobra.Command, defaultDir string) {
+	f.describeMachines(cmd, defaultDir)
+	flags := cmd.Flags()
 	flags.StringVar(&f.staging, "staging", "", "full name of the `directory` for splits and programs, which all machines see")
 	flags.DurationVar(&f.timeout, "timeout", time.Minute, "`time` for the start or the end of a daemon")
 }
 
 // describe adds the flags that say what a cluster consists of.
 func (f *sshFlags) describe(cmd *cobra.Command) {
-	f.reach(cmd, "/var/lib/hammr-cluster for root, else /var/tmp/hammr-USER")
+	f.describeStart(cmd, clusterDir)
 	flags := cmd.Flags()
 	flags.StringVar(&f.tokenFile, "token-file", "", "`file` of this machine with the cluster's secret, made if necessary (default the hostfile's name and .token)")
 	flags.StringVar(&f.masters, "masters", "", "`number` of jobmasters: 1, 3 or 5 (default 3, or 1 on fewer than 3 machines)")

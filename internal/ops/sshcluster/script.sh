@@ -431,6 +431,10 @@ reload() {
 	say reloaded "$1"
 }
 
+# guard WORDS... runs a command of the guard of faults. A guard that holds a fault
+# runs on after this script.
+guard() { "$program" chaos guard "$@" --dir "$dir" </dev/null || exit 1; }
+
 # examine ADDRESSES prints what hammr doctor finds on this machine, as JSON. Its
 # exit code is 1 if there is a fault.
 examine() {
