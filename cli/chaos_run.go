@@ -45,7 +45,7 @@ func newChaosRun() *cobra.Command {
 		Long: `Run drills: each starts a cluster of its own on this machine, runs jobs whose
 output is known, breaks what its plan says, and compares the output with an
 undisturbed run. Later drills use the next seeds. With --hostfile all drills use
-one cluster that already runs.
+one cluster that already runs, such as one of 'hammr cluster start --drills'.
 
 DIR gets drills.csv, to which every drill adds a line, and a directory for each
 drill: its plan and verdict.json. For a cluster of its own it also has the logs
@@ -54,14 +54,14 @@ with fewer faults, and the smallest one that still fails is kept next to it. The
 exit code is 1 if any drill was bad.
 
 A drill affects only processes that it has started, and with --hostfile the
-daemons in that file, which must have been started with --drills. Partitions and
-full disks need Linux namespaces, which root can create, and on many machines
-any user. See docs/reliability.md for faults, docs/formats/plan.md for plans.`,
+daemons or machines in that file; the daemons must have been started with
+--drills. Partitions and full disks need Linux namespaces, which root can
+create, and on many machines any user. See docs/reliability.md for faults,
+docs/formats/plan.md for plans.`,
 		Example: `  hammr chaos run --seed 1 --runs 20 --report drills
   hammr chaos run --seed 100 --kinds all --duration 1h --report drills
   hammr chaos run --plan drills/run-7/plan --report again
-  hammr chaos run --plan plan --hostfile hosts --master a1:7070 \
-    --token-file token --data hdfs://nn/drills --report drills`,
+  hammr chaos run --plan plan --hostfile hosts --report drills`,
 		Args: cobra.NoArgs,
 	}
 	flags := cmd.Flags()
@@ -151,11 +151,15 @@ func (c *chaosRun) run(ctx context.Context, cmd *cobra.Command, _ []string) erro
 		if err != nil {
 			return err
 		}
-		s, err := drill.NewSession(drill.Config{Hammr: self, Cluster: c.attached.cluster, Data: c.attached.data})
+		end, err := c.attached.open(ctx, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
-		return errors.Join(c.drills(ctx, s.Run, out), s.Close())
+		s, err := drill.NewSession(drill.Config{Hammr: self, Cluster: c.attached.cluster, Data: c.attached.data})
+		if err != nil {
+			return errors.Join(err, end())
+		}
+		return errors.Join(c.drills(ctx, s.Run, out), s.Close(), end())
 	})
 }
 

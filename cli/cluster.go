@@ -51,6 +51,7 @@ type sshFlags struct {
 	dir, staging, masters, hadoopConf string
 	settings                          []string // ROLE.NAME=VALUE
 	hdfs                              bool     // the machines have an HDFS of their own
+	drills                            bool     // the daemons take part in drills
 	program                           string   // "" for this one
 	timeout                           time.Duration
 	dryRun                            bool
@@ -138,6 +139,9 @@ func (f *sshFlags) prepare() error {
 	}
 	if f.hdfs {
 		f.file.Cluster[hostfile.HDFS] = "true"
+	}
+	if f.drills {
+		f.settings = append(f.settings, "jobmaster.drills=true", "tasknode.drills=true")
 	}
 	for _, setting := range f.settings {
 		role, name, value, err := hostfile.ParseSetting(setting)

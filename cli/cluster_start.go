@@ -69,7 +69,9 @@ they must exist on each machine. --set tasknode.own-user=true runs them as root.
 			return err
 		}
 		return f.announce(c, begin, stdout, stderr)
-	}, f.actFlags, f.programFlag)
+	}, f.actFlags, f.programFlag, func(cmd *cobra.Command) {
+		cmd.Flags().BoolVar(&f.drills, "drills", false, "let 'hammr chaos run' break the cluster; its pages then listen at all addresses")
+	})
 }
 
 // announce prints the masters on stdout, for scripts, and how to use the cluster on stderr, as

@@ -25,6 +25,8 @@ func (d *drill) targetDaemons(ctx context.Context, t chaos.Target) ([]string, er
 		n = d.busiest(tasknodes)
 	}
 	switch {
+	case d.rig.HasGuards(): // one machine has them all
+		return tasknodes[n-1 : n], nil
 	case t.Role == chaos.DataNode:
 		return []string{fmt.Sprintf("dn%d", n)}, nil
 	case t.Role == chaos.Machine && d.plan.HDFS:

@@ -23,7 +23,8 @@ type injection struct {
 	undo   func(ctx context.Context) error // nil if nothing is to be undone
 	// missed is called before undo. It returns why the fault has had no effect, or "" if it
 	// has had an effect. It is nil for a fault whose effect is immediate.
-	missed func(ctx context.Context) string
+	missed  func(ctx context.Context) string
+	guarded bool // a guard has injected it, and undo must run before the next drill
 }
 
 // inject injects a fault. The error wraps chaos.ErrNoTarget if there is nothing to hit.
@@ -31,6 +32,9 @@ type injection struct {
 // Attempts that run on the daemons, and hits of a failpoint, are noted before the
 // injection: afterwards the daemon may be gone. A fault that does not last is undone here.
 func (d *drill) inject(ctx context.Context, f chaos.Fault) (in injection, err error) {
+	if d.rig.HasGuards() && byGuard(f) {
+		return d.injectByGuard(ctx, f)
+	}
 	kind, lab := chaos.SpecOf(f.Kind), lab{d.rig, d}
 	if f.Target.Role == chaos.Task {
 		target, undo, err := kind.InjectTask(ctx, lab, f)

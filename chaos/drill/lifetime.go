@@ -61,7 +61,7 @@ func (d *drill) undoLater(ctx context.Context, i int, in injection) {
 	case <-ctx.Done():
 	}
 	d.discardIfMissed(context.WithoutCancel(ctx), i, in)
-	if !d.plan.HDFS && (f.For == 0 || ctx.Err() != nil) {
+	if !d.plan.HDFS && !in.guarded && (f.For == 0 || ctx.Err() != nil) {
 		return
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)

@@ -98,7 +98,7 @@ func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 		Dir: filepath.Join(scratch, "cluster"), Hammr: d.session.cfg.Hammr, Masters: d.plan.Masters, Tasknodes: d.plan.Tasknodes,
 		Expiry: d.session.cfg.Expiry, MasterFlags: frequentSnapshots,
 	}
-	if d.plan.HDFS {
+	if d.plan.HDFS && d.session.cfg.Cluster == nil {
 		if cfg.HDFS, err = d.session.obtainHDFS(ctx, d.plan.Tasknodes); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -66,7 +67,8 @@ type Rig struct {
 	cfg     Config
 	faults  *faultrpc.Client
 	hdfs    hdfsDaemons
-	network *network // nil for none
+	network *network                                                          // nil for none
+	run     func(ctx context.Context, daemon, command string) (string, error) // nil without guards
 }
 
 // Start starts a cluster and returns when all of it is ready. If that fails, no part of it
@@ -103,6 +105,15 @@ func Start(ctx context.Context, cfg Config) (*Rig, error) {
 	return r, nil
 }
 
+// HasGuards reports whether the machines of an attached cluster have guards.
+func (r *Rig) HasGuards() bool { return r.run != nil }
+
+// Guard runs a command of the guard on the machine of a daemon, such as "undo", and returns what it
+// prints. It needs an attached cluster with HostConfig.Run.
+func (r *Rig) Guard(ctx context.Context, daemon string, words ...string) (stdout string, err error) {
+	return r.run(ctx, daemon, "guard "+strings.Join(words, " "))
+}
+
 // Attach returns a rig for a running cluster whose daemons were started with --drills. Close
 // ends the faults of that cluster. The rig has no networks, disks or HDFS of its own;
 // methods that need them return errors.
@@ -111,7 +122,7 @@ func Attach(ctx context.Context, cfg testcluster.HostConfig) (*Rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rig{Cluster: cluster}
+	r := &Rig{Cluster: cluster, run: cfg.Run}
 	if err := r.connect(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

@@ -74,9 +74,9 @@ func (h *Host) withFiles(d launch.Daemon, s launch.Settings) launch.Settings {
 }
 
 // page returns the address of a daemon's page: on the loopback device, unless the daemons of
-// the host listen at one address.
+// the host listen at one address, or take part in drills, which call their pages.
 func (h *Host) page(distance int) string {
-	if h.Listen == "" {
+	if h.Listen == "" && h.jobmasterSettings["drills"] != "true" && h.tasknodeSettings["drills"] != "true" {
 		return join("127.0.0.1", h.Port+distance)
 	}
 	return join(h.Listen, h.Port+distance)

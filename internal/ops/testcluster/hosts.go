@@ -33,6 +33,11 @@ type HostConfig struct {
 	Shell []string
 	// Owned says that the caller ends the daemons, so that Close repairs nothing.
 	Owned bool
+	// Run runs a command on the machine of a daemon, instead of Shell. Any goroutine may call it.
+	// Required for the guards of machines (package chaos/guard). Default nil.
+	Run func(ctx context.Context, daemon, command string) (stdout string, err error)
+	// HDFS is the name of the cluster's own HDFS. Default "": it has none.
+	HDFS string
 }
 
 // Names returns the names of the cluster's masters and tasknodes.
@@ -259,9 +264,13 @@ func (s *hosts) run(ctx context.Context, h hostfile.Daemon, command string) erro
 	if h.Shell == "" {
 		return fmt.Errorf("%s: the hostfile names no shell for its machine; add it after the address of its page", h.Name)
 	}
-	words := hostfile.ShellWords(s.cfg.Shell, h.Shell)
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
+	if s.cfg.Run != nil {
+		_, err := s.cfg.Run(ctx, h.Name, command)
+		return err
+	}
+	words := hostfile.ShellWords(s.cfg.Shell, h.Shell)
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], command)...)
 	var stderr bytes.Buffer
 	cmd.Stderr, cmd.WaitDelay = &stderr, time.Second
