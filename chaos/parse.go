@@ -107,10 +107,10 @@ func (p *Plan) parseLine(words []string, line int) error {
 			return errors.New(`expected "hdfs"`)
 		}
 	case "job":
-		if len(args) != 2 {
+		if len(args) < 2 {
 			return errors.New(`expected "job NAME PROGRAM"`)
 		}
-		p.Jobs = append(p.Jobs, Job{Name: args[0], Program: args[1], Line: line})
+		p.Jobs = append(p.Jobs, Job{Name: args[0], Program: args[1], Args: append([]string(nil), args[2:]...), Line: line})
 	case "fault":
 		return p.parseFault(args, line)
 	default:

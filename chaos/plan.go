@@ -36,9 +36,21 @@ type Plan struct {
 // Job is one of the jobs of a plan.
 type Job struct {
 	Name    string // in the plan
-	Program string // of Programs
-	Line    int    // of the plan's file, 0 for none
+	Program string // of Programs, or the file of a user's own program
+	// Args are the arguments of an own program: InArg and OutArg in them stand for the drill's
+	// input and output.
+	Args []string
+	Line int // of the plan's file, 0 for none
 }
+
+// Arguments of an own program that a drill replaces.
+const (
+	InArg  = "{in}"  // a file of text
+	OutArg = "{out}" // the directory of the output
+)
+
+// Own reports whether the job runs a program of the user.
+func (j Job) Own() bool { return strings.HasPrefix(j.Program, "/") }
 
 // Programs returns the programs that jobs may run.
 func Programs() []string { return []string{"wordcount", "terasort", "invertedindex"} }
@@ -55,7 +67,7 @@ func (p *Plan) Format() []byte {
 		b.WriteString("hdfs\n")
 	}
 	for _, j := range p.Jobs {
-		fmt.Fprintf(&b, "job %s %s\n", j.Name, j.Program)
+		fmt.Fprintf(&b, "job %s\n", strings.Join(append([]string{j.Name, j.Program}, j.Args...), " "))
 	}
 	for _, f := range p.Faults {
 		fmt.Fprintf(&b, "%v\n", f)
@@ -160,8 +172,13 @@ func (p *Plan) checkJob(i int) error {
 	if slices.ContainsFunc(p.Jobs[:i], func(other Job) bool { return other.Name == j.Name }) {
 		return fmt.Errorf("job %s is there twice", j.Name)
 	}
-	if !slices.Contains(Programs(), j.Program) {
-		return fmt.Errorf("job %s: no program %q; there are %s", j.Name, j.Program, join(Programs()))
+	switch {
+	case !j.Own() && !slices.Contains(Programs(), j.Program):
+		return fmt.Errorf("job %s: no program %q; there are %s, and files with an absolute path", j.Name, j.Program, join(Programs()))
+	case j.Own() && !slices.Contains(j.Args, OutArg):
+		return fmt.Errorf("job %s: %s is missing among the arguments of %s; it stands for the directory of its output, and %s for an input", j.Name, OutArg, j.Program, InArg)
+	case !j.Own() && len(j.Args) > 0:
+		return fmt.Errorf("job %s: %s has no arguments in plans", j.Name, j.Program)
 	}
 	return nil
 }

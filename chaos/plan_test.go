@@ -134,6 +134,8 @@ func TestInvalidPlans(t *testing.T) {
 		head + "fault at 0s do bandwidth machine 1":                               "p:3: bandwidth by 0mbit: expected 1mbit to 100000mbit",
 		head + "fault at 0s do delay machine 1 by 2m":                             "p:3: delay by 2m0s: expected more than 0s, up to 1m0s",
 		head + "fault at 0s do loss datanode 1 by 2%":                             `p:3: loss of a "datanode": its targets are tasknode, jobmaster, machine`,
+		head + "job k /bin/x {in}":                                                "p:3: job k: {out} is missing among the arguments of /bin/x",
+		head + "job k wordcount {in} {out}":                                       "p:3: job k: wordcount has no arguments in plans",
 	} {
 		_, err := chaos.Parse("p", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -181,6 +183,15 @@ func TestValidLinesAreCheckedBesideInvalidOnes(t *testing.T) {
 	}
 }
 
+// TestOwnProgramsAreKept checks that a job's arguments are written and read again.
+func TestOwnProgramsAreKept(t *testing.T) {
+	const line = "job k /bin/x -D a=b {in} {out}"
+	p, err := chaos.Parse("p", []byte(head+line))
+	if err != nil || !p.Jobs[1].Own() || !strings.Contains(string(p.Format()), line+"\n") {
+		t.Errorf("%v: %s", err, p.Format())
+	}
+}
+
 // TestFaultsOfALinkAddUp checks what two faults of a link do at once.
 func TestFaultsOfALinkAddUp(t *testing.T) {
 	a := chaos.Link{NoSend: true, Loss: 50, Delay: 2, Mbits: 8}
@@ -196,7 +207,7 @@ func TestFaultsOfALinkAddUp(t *testing.T) {
 // FuzzParse checks that a plan which has been parsed is written as the same plan.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(head))
-	f.Add([]byte(head + "fault at 0s do loss machine any by 9%"))
+	f.Add([]byte(head + "job k /x {out}\nfault at 0s do loss machine any by 9%"))
 	f.Add([]byte(head + "fault at 0s do failpoint tasknode any at task/spill by delay=20ms@3 for 1s"))
 	for seed := range uint64(20) {
 		f.Add(chaos.Random(seed, chaos.Kinds()).Format())

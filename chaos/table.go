@@ -27,16 +27,17 @@ type Row struct {
 	RecoveryMS    int64
 	ElapsedMS     int64
 	Verdict       string
+	Reached       string // paths of recovery with their numbers, joined by +
 }
 
 // columns are the table's first line.
 var columns = []string{"seed", "faults", "planned", "kinds", "jobs", "bytes", "lost", "attempts_again",
-	"work_lost_ms", "recovery_ms", "elapsed_ms", "verdict"}
+	"work_lost_ms", "recovery_ms", "elapsed_ms", "verdict", "reached"}
 
 // values points to the values of a row, in the order of columns.
 func (r *Row) values() []any {
 	return []any{&r.Seed, &r.Faults, &r.Planned, &r.Kinds, &r.Jobs, &r.Bytes, &r.Lost, &r.ExtraAttempts,
-		&r.WorkLost, &r.RecoveryMS, &r.ElapsedMS, &r.Verdict}
+		&r.WorkLost, &r.RecoveryMS, &r.ElapsedMS, &r.Verdict, &r.Reached}
 }
 
 // RowOf returns the row of a drill. Kinds has only those that were injected: a kind that never
@@ -52,6 +53,7 @@ func RowOf(plan *Plan, v *Verdict) Row {
 		Seed: v.Seed, Faults: v.Injected(), Planned: len(plan.Faults), Kinds: strings.ReplaceAll(join(kinds), ", ", "+"),
 		Jobs: len(v.Jobs), Bytes: v.Bytes, Lost: v.Lost, ExtraAttempts: v.ExtraAttempts, WorkLost: v.WorkLost,
 		RecoveryMS: v.Recovery, ElapsedMS: v.Elapsed, Verdict: v.Label(),
+		Reached: v.Reached.String(),
 	}
 }
 

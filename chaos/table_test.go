@@ -16,7 +16,7 @@ func drilled(good bool) (*chaos.Plan, *chaos.Verdict) {
 	p := chaos.NewPlan()
 	p.Faults = []chaos.Fault{{Kind: chaos.Kill}, {Kind: chaos.Stop}}
 	v := &chaos.Verdict{
-		Seed: 7, WorkLost: 30, Elapsed: 900,
+		Seed: 7, WorkLost: 30, Elapsed: 900, Reached: chaos.Reached{chaos.Election: 1, chaos.LostAttempt: 2},
 		Faults: []chaos.FaultResult{{Injected: true, Recovery: 120}, {Reason: "its trigger never fired"}},
 		Jobs:   []chaos.JobResult{{Bytes: 10, ExtraAttempts: 1}, {Bytes: 5, ExtraAttempts: 2}},
 	}
@@ -76,7 +76,7 @@ func TestVerdictIsReadBack(t *testing.T) {
 // FuzzReadTable checks that no table makes ReadTable panic, and that its rows can be added
 // up.
 func FuzzReadTable(f *testing.F) {
-	f.Add("seed,faults,planned,kinds,jobs,bytes,lost,attempts_again,work_lost_ms,recovery_ms,elapsed_ms,verdict\n1,1,2,kill,1,10,0,0,0,5,9,good\n")
+	f.Add("seed,faults,planned,kinds,jobs,bytes,lost,attempts_again,work_lost_ms,recovery_ms,elapsed_ms,verdict,reached\n1,1,2,kill,1,10,0,0,0,5,9,good,election=1\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		rows, err := chaos.ReadTable(strings.NewReader(text), "t")
 		if err == nil && chaos.Sum(rows).Drills != len(rows) {

@@ -3,6 +3,8 @@ package chaos
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +29,41 @@ type Verdict struct {
 	WorkLost      int64 `json:"workLostMs"`    // ms of attempts whose work is in no output
 	Recovery      int64 `json:"recoveryMs"`    // the longest of any fault; 0 if nothing was injected
 	Elapsed       int64 `json:"elapsedMs"`     // from the first job's submission to the end of the last
+
+	Reached Reached `json:"reached"` // the paths of recovery that the drill has reached
+}
+
+// Reached counts how often a drill has reached the paths of recovery. Paths that were not reached
+// are left out.
+type Reached map[Path]int64
+
+// Path is a way in which a cluster recovers from a fault.
+type Path string
+
+// Paths of recovery.
+const (
+	FailedAttempt Path = "failed-attempt" // an attempt has failed, and another one was made
+	LostAttempt   Path = "lost-attempt"   // an attempt was lost with its machine
+	LostOutput    Path = "lost-output"    // the output of a task that had finished was made again
+	ResumedWork   Path = "resumed-work"   // another attempt continued from a checkpoint or a split
+	RepeatedFetch Path = "repeated-fetch" // a fetch of a segment has failed, and was repeated
+	Election      Path = "election"       // masters have elected a leader
+)
+
+// Add counts a path.
+func (r Reached) Add(p Path, n int64) {
+	if n > 0 {
+		r[p] += n
+	}
+}
+
+// String lists the paths, as in "election=1+lost-attempt=3".
+func (r Reached) String() string {
+	var words []string
+	for _, p := range slices.Sorted(maps.Keys(r)) {
+		words = append(words, fmt.Sprintf("%s=%d", p, r[p]))
+	}
+	return strings.Join(words, "+")
 }
 
 // FaultResult is the outcome of one fault.

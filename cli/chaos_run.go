@@ -182,7 +182,7 @@ type player func(ctx context.Context, plan *chaos.Plan, dir string) (*chaos.Verd
 // drills runs one drill after the other, and prints the total of the table of drills at the
 // end. It returns exit code 1 if any verdict is bad.
 func (c *chaosRun) drills(ctx context.Context, play player, out io.Writer) error {
-	fmt.Fprintf(out, drillLine, "seed", "faults", "jobs", "bytes", "lost", "again", "lost ms", "recovery ms", "elapsed ms", "verdict", "kinds")
+	fmt.Fprintf(out, drillLine, "seed", "faults", "jobs", "bytes", "lost", "again", "lost ms", "recovery ms", "elapsed ms", "verdict", "kinds", "reached")
 	bad, began := false, time.Now()
 	for i := 0; c.hasNext(ctx, i, began); i++ {
 		v, err := c.drill(ctx, play, i, out)
@@ -259,13 +259,13 @@ func (c *chaosRun) shrinkPlan(ctx context.Context, play player, plan *chaos.Plan
 }
 
 // drillLine is the format of the table's rows.
-const drillLine = "%-12v %-7v %-5v %-10v %-5v %-6v %-9v %-12v %-11v %-8v %v\n"
+const drillLine = "%-12v %-7v %-5v %-10v %-5v %-6v %-9v %-12v %-11v %-8v %-20v %v\n"
 
 // printRow prints a row for a drill: faults hit and planned, wrong jobs and bytes, lost and
-// repeated work, times in ms, and the verdict.
+// repeated work, times in ms, the verdict, and the paths of recovery.
 func printRow(out io.Writer, r chaos.Row) {
 	fmt.Fprintf(out, drillLine, r.Seed, fmt.Sprintf("%d/%d", r.Faults, r.Planned), r.Jobs, r.Bytes, r.Lost, r.ExtraAttempts,
-		r.WorkLost, r.RecoveryMS, r.ElapsedMS, r.Verdict, r.Kinds)
+		r.WorkLost, r.RecoveryMS, r.ElapsedMS, r.Verdict, r.Kinds, r.Reached)
 }
 
 // printTotal prints the sums of the whole table, including earlier drills.

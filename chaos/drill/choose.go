@@ -79,6 +79,16 @@ func (d *drill) leader(ctx context.Context) (string, error) {
 	return info.Leader, nil
 }
 
+// term returns the masters' term, which grows by one with each election. Without an answer it is the
+// first one.
+func (d *drill) term(ctx context.Context) uint64 {
+	info, err := bounded(ctx, d.rig.Client().Info)
+	if err != nil {
+		return d.firstTerm
+	}
+	return max(info.Term, d.firstTerm)
+}
+
 // drawAttempt returns a random running attempt of a kind: map, reduce or any. It chooses among
 // the attempts in the latest statuses, so the attempt may have ended.
 func (d *drill) drawAttempt(kind string) (*wire.TaskStatus_Attempt, error) {

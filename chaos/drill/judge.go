@@ -16,7 +16,7 @@ import (
 // judge makes the verdict, once the jobs have ended or time is up. The goroutines of the
 // drill have ended by then, so mu is not needed.
 func (d *drill) judge(ctx context.Context) *chaos.Verdict {
-	v := &chaos.Verdict{Seed: d.plan.Seed, Faults: d.mu.faults, Wrong: d.mu.wrong, Elapsed: time.Since(d.began).Milliseconds()}
+	v := &chaos.Verdict{Seed: d.plan.Seed, Faults: d.mu.faults, Wrong: d.mu.wrong, Elapsed: time.Since(d.began).Milliseconds(), Reached: make(chaos.Reached)}
 	if err := d.awaitHDFSRepair(ctx); err != nil {
 		v.Wrong = append(v.Wrong, fmt.Sprintf("HDFS has not recovered: %v", err))
 	}
@@ -25,7 +25,9 @@ func (d *drill) judge(ctx context.Context) *chaos.Verdict {
 		v.Jobs = append(v.Jobs, result)
 		v.Wrong = append(v.Wrong, wrong...)
 		v.WorkLost += workLost(d.watch.job(d.watch.ids[i]))
+		countReached(v.Reached, d.watch.job(d.watch.ids[i]))
 	}
+	v.Reached.Add(chaos.Election, int64(d.term(ctx)-d.firstTerm))
 	v.Sum()
 	return v
 }
@@ -33,7 +35,7 @@ func (d *drill) judge(ctx context.Context) *chaos.Verdict {
 // All files of a job count as lost until its output is read and equal.
 func (d *drill) judgeJob(ctx context.Context, i int, j chaos.Job) (r chaos.JobResult, wrong []string) {
 	r = chaos.JobResult{Name: j.Name, Program: j.Program, ID: d.watch.ids[i], State: "UNKNOWN"}
-	want, err := d.session.expected(ctx, d.at, j.Program)
+	want, err := d.session.expected(ctx, d.at, j)
 	if err != nil {
 		return r, []string{fmt.Sprintf("job %s: %v", j.Name, err)}
 	}

@@ -24,15 +24,16 @@ import (
 //	awaitRecovery  one an injected fault: measures its recovery
 //	undoLater      one an injected fault that lasts: undoes it
 type drill struct {
-	session *Session
-	plan    *chaos.Plan
-	rig     *rig.Rig
-	at      dataPlace
-	outs    []string // of the plan's jobs
-	began   time.Time
-	watch   *jobWatcher
-	random  *rand.Rand // of the goroutine that injects
-	noNetem bool       // the kernel cannot delay packets; of the goroutine that injects
+	session   *Session
+	plan      *chaos.Plan
+	rig       *rig.Rig
+	at        dataPlace
+	outs      []string // of the plan's jobs
+	began     time.Time
+	watch     *jobWatcher
+	random    *rand.Rand // of the goroutine that injects
+	firstTerm uint64     // of the masters when the drill began
+	noNetem   bool       // the kernel cannot delay packets; of the goroutine that injects
 
 	mu struct {
 		sync.Mutex
@@ -109,7 +110,7 @@ func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	}
 	d.at = d.session.dataPlace(cfg.HDFS)
 	for _, j := range d.plan.Jobs {
-		if _, err := d.session.expected(ctx, d.at, j.Program); err != nil {
+		if _, err := d.session.expected(ctx, d.at, j); err != nil {
 			return err
 		}
 	}
@@ -129,6 +130,7 @@ func (d *drill) runJobs(ctx context.Context, scratch string) (*chaos.Verdict, er
 	var ids []string
 	masters, _ := d.rig.Names()
 	d.slowCommits(ctx, masters)
+	d.firstTerm = d.term(ctx)
 	d.began = time.Now()
 	for i, j := range d.plan.Jobs {
 		out := filepath.Join(scratch, j.Name)

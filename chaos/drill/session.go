@@ -83,8 +83,11 @@ func (s *Session) obtainHDFS(ctx context.Context, n int) (*minihdfs.Cluster, err
 // it first, so nothing is started for an invalid plan.
 func (s *Session) CanPlay(plan *chaos.Plan) error {
 	errs := []error{plan.Check()}
+	for _, j := range plan.Jobs {
+		errs = append(errs, canRun(j))
+	}
 	if s.cfg.Cluster != nil {
-		return errors.Join(plan.Check(), s.canPlayOnHosts(plan))
+		return errors.Join(append(errs, s.canPlayOnHosts(plan))...)
 	}
 	for _, f := range plan.Faults {
 		if err := canIsolate(plan, f); err != nil {

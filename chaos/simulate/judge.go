@@ -48,7 +48,7 @@ func (p *player) judge(r *sim.Result, err error) *chaos.Verdict {
 		result.ExtraAttempts = extraAttempts(r, j.Name)
 		v.Jobs = append(v.Jobs, result)
 	}
-	v.WorkLost = workLost(r)
+	v.WorkLost, v.Reached = workLost(r), reached(r)
 	v.Sum()
 	return v
 }
@@ -118,6 +118,25 @@ func extraAttempts(r *sim.Result, job string) (n int) {
 		}
 	}
 	return n
+}
+
+// reached counts the paths of recovery that a run has reached. There are no fetches.
+func reached(r *sim.Result) chaos.Reached {
+	paths := make(chaos.Reached)
+	for _, t := range r.Tasks {
+		switch t.Outcome {
+		case sim.Killed:
+			paths.Add(chaos.FailedAttempt, 1)
+		case sim.MachineLost:
+			paths.Add(chaos.LostAttempt, 1)
+		case sim.OutputLost:
+			paths.Add(chaos.LostOutput, 1)
+		case sim.SplitOff, sim.Checkpointed:
+			paths.Add(chaos.ResumedWork, 1)
+		}
+	}
+	paths.Add(chaos.Election, int64(len(r.Elections)-1))
+	return paths
 }
 
 // workLost returns the run time, in ms, of attempts whose work is in no output. Checkpoints

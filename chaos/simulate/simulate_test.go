@@ -140,6 +140,19 @@ func TestPreemptionModesLoseWork(t *testing.T) {
 	}
 }
 
+// TestReachedPaths checks that a verdict names the paths of recovery.
+func TestReachedPaths(t *testing.T) {
+	r := player(t, parse(t, "fault at 200ms do preempt task map by checkpoint", "fault at 500ms do kill machine 2 for 3s", "fault at 900ms do kill jobmaster leader for 2s"))
+	for _, p := range []chaos.Path{chaos.LostAttempt, chaos.ResumedWork, chaos.Election} {
+		if r.Reached[p] == 0 {
+			t.Errorf("%s is not reached: %v", p, r.Reached)
+		}
+	}
+	if r := player(t, parse(t)); len(r.Reached) > 0 {
+		t.Errorf("without faults: %v", r.Reached)
+	}
+}
+
 // TestBadVerdicts plays plans that no job survives.
 func TestBadVerdicts(t *testing.T) {
 	for plan, want := range map[string]string{
