@@ -165,13 +165,10 @@ func (b *Testbed) start(ctx context.Context, cfg Config) (c *Cluster, err error)
 
 // attach connects this process to a cluster that was started on the machines of a hostfile.
 func (c *Cluster) attach(ctx context.Context, access sshcluster.Config, clientConf string) error {
-	daemons, err := c.ssh.Daemons()
-	if err != nil {
-		return err
-	}
 	plan := c.ssh.Plan()
+	var err error
 	c.Cluster, err = testcluster.Attach(ctx, testcluster.HostConfig{
-		Hosts: daemons, Masters: plan.Masters(), TokenFile: access.TokenFile, Shell: access.Shell, Owned: true,
+		Hosts: plan.Daemons(), Masters: plan.Masters(), TokenFile: access.TokenFile, Run: c.ssh.Run, Owned: true,
 	})
 	if err != nil {
 		return err

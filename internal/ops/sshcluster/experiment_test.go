@@ -19,10 +19,6 @@ func TestReset(t *testing.T) {
 	l.must(l.start())
 	first := l.read("a/cluster")
 	l.must(l.with(func(c *Cluster) error {
-		daemons, err := c.Daemons()
-		if err == nil {
-			t.Errorf("%v: pages at the loopback device are no error", daemons)
-		}
 		if err := c.Reset(t.Context()); err != nil {
 			return err
 		}
@@ -49,17 +45,4 @@ func TestResetRefusesOtherClusters(t *testing.T) {
 	l.must(l.start())
 	l.wantError(l.with(func(c *Cluster) error { return c.Reset(t.Context()) }), "a cluster that is not an experiment's")
 	l.want(Running)
-}
-
-// TestDaemonsOfACluster checks what experiments and drills know of the daemons.
-func TestDaemonsOfACluster(t *testing.T) {
-	l := newLab(t)
-	l.text = "a tasknode.http=:7081 jobmaster.http=:7080\n* dir=" + l.dir + "/{host} slots=2 " + modelSettings() + "\n"
-	l.must(l.with(func(c *Cluster) error {
-		daemons, err := c.Daemons()
-		if len(daemons) != 2 || daemons[0].Page != "a:7080" || daemons[1].Page != "a:7081" || daemons[0].Name != "m1" || daemons[1].Name != "a" {
-			t.Errorf("%+v", daemons)
-		}
-		return err
-	}))
 }
