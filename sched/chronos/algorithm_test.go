@@ -14,19 +14,30 @@ import (
 
 // TestAlgorithmOnThreeJobs checks three jobs against the example worked out by hand: the job of
 // the lowest priority first, then the attempt that has done least, each attempt once.
+// On b only one attempt belongs to job 3; the second map takes an attempt of job 2 there. On
+// c two belong to job 3.
 func TestAlgorithmOnThreeJobs(t *testing.T) {
-	w := newTestCluster(t, Config{})
+	for priorityOnly, want := range map[bool][]string{
+		false: {"kill 2m.1", "kill 3m.0", "kill 3m.2"}, // those that have done least
+		true:  {"kill 2m.0", "kill 3m.0", "kill 3m.1"}, // the first tasks
+	} {
+		w := threeJobs(t, Config{PriorityOnly: priorityOnly})
+		got := w.settle()
+		slices.Sort(got)
+		w.want(got, want...)
+	}
+}
+
+// threeJobs returns a cluster without a free slot that has lost three maps of job 1.
+func threeJobs(t *testing.T, conf Config) *testCluster {
+	w := newTestCluster(t, conf)
 	w.join("abc", 3, 0)
 	w.start(w.job(0, "ab", "ab", "ac"), 0, 0, "aaa")
 	w.start(w.job(0, "", "", ""), 0, 0, "bbc")
 	w.start(w.job(0, "", "", ""), 0, 0, "bcc")
 	w.expire("a")
 	w.heartbeat(map[string]float64{"2m.0": .8, "2m.1": .3, "2m.2": .1, "3m.0": .9, "3m.1": .6, "3m.2": .4})
-	got := w.settle()
-	slices.Sort(got)
-	// On b only one attempt belongs to job 3; the second map takes the attempt of job 2 that
-	// has done least. On c two belong to job 3.
-	w.want(got, "kill 2m.1", "kill 3m.0", "kill 3m.2")
+	return w
 }
 
 // TestNoCandidateNearTheInput checks a case with only tasks of the same job near the input.
@@ -61,13 +72,13 @@ func TestLowestJobIsElsewhere(t *testing.T) {
 }
 
 // TestAlgorithmEqualsTwin compares the choice with Algorithm 1 as in the paper, plus the
-// break that it omits, on random clusters without a free slot: attempts near the input of a
+// break that it omits and, with every other seed, the order of the attempts of a job, on random clusters without a free slot: attempts near the input of a
 // task first, then any.
 func TestAlgorithmEqualsTwin(t *testing.T) {
 	chosen := 0
 	for seed := range testlevel.Seeds(80, 900) {
 		random := rand.New(rand.NewPCG(seed, 7))
-		w := newTestCluster(t, Config{})
+		w := newTestCluster(t, Config{PriorityOnly: seed%2 == 0})
 		names := "abcdef"[:3+random.IntN(4)]
 		w.join(names, 1+random.IntN(3), 0)
 		for range 2 + random.IntN(4) {
@@ -120,10 +131,14 @@ func (w *testCluster) algorithm1() map[string]string {
 			}
 		}
 	}
+	compareWork := func(a, b cluster.AttemptID) int { return cmp.Compare(w.reports[a].Fraction, w.reports[b].Fraction) }
+	if w.policy.conf.PriorityOnly {
+		compareWork = func(a, b cluster.AttemptID) int { return 0 }
+	}
 	slices.SortFunc(running, func(a, b *cluster.Attempt) int {
 		return cmp.Or(
 			-a.ID.Task.Job.Compare(b.ID.Task.Job),
-			cmp.Compare(w.reports[a.ID].Fraction, w.reports[b.ID].Fraction),
+			compareWork(a.ID, b.ID),
 			a.ID.Compare(b.ID),
 		)
 	})

@@ -31,6 +31,11 @@ type Config struct {
 	// SameJob lets tasks preempt others of their own job too, in order to run where
 	// their input is (Chronos*, section 6.8).
 	SameJob bool
+
+	// PriorityOnly chooses the victims as Algorithm 1 is printed: by the priority of their
+	// jobs and, in a job, in the order of its tasks, so the ones that have run longest come
+	// first. By default the attempt that has done least is preempted first.
+	PriorityOnly bool
 }
 
 // Defaults of Config, in ms.

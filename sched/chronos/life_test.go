@@ -36,7 +36,7 @@ func newLife(t *testing.T, seed uint64) *life {
 	modes := []preempt.Mode{preempt.Kill, preempt.Split, preempt.Suspend, preempt.Checkpoint, preempt.Auto}
 	l := &life{random: random, spent: make(map[cluster.AttemptID]bool), testCluster: newTestCluster(t, Config{
 		Preempt: preempt.Config{Map: modes[random.IntN(len(modes))], Reduce: modes[random.IntN(len(modes))]},
-		SameJob: seed%4 == 0, Wait: 30, Reserve: 200,
+		SameJob: seed%4 == 0, PriorityOnly: seed%3 == 0, Wait: 30, Reserve: 200,
 	})}
 	l.join(machines, 2, 1)
 	return l

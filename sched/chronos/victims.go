@@ -204,9 +204,9 @@ func (h *victimSearch) choose(t *task) (taken sched.Preempt, again bool) {
 }
 
 // chooseAmong applies Algorithm 1 of the paper to one task. It preempts an attempt of the
-// job with the lowest priority, and of its attempts the one that has done least work. It
-// preempts one attempt of a job at a time, since one may be enough for the policy's
-// objective; again reports that it stopped for this reason.
+// job with the lowest priority, and of its attempts the one that comes first by
+// compareCandidates. It preempts one attempt of a job at a time, since one may be enough for
+// the policy's objective; again reports that it stopped for this reason.
 func (h *victimSearch) chooseAmong(t *task, among []*candidate) (taken sched.Preempt, again bool) {
 	fresh := slices.DeleteFunc(slices.Clone(among), func(c *candidate) bool {
 		return c.progress.ReportedAt <= t.lostAt || h.preempted[c.attempt.ID]
@@ -214,7 +214,7 @@ func (h *victimSearch) chooseAmong(t *task, among []*candidate) (taken sched.Pre
 	if len(fresh) == 0 {
 		return taken, false
 	}
-	slices.SortFunc(fresh, h.order(t.kind()).compareCandidates)
+	slices.SortFunc(fresh, h.compareCandidates(h.order(t.kind())))
 	for _, c := range fresh {
 		if h.preemptedJobs[c.job.ID] {
 			return taken, true
@@ -243,12 +243,15 @@ func (h *victimSearch) order(kind cluster.Slot) order {
 	return h.orders[kind]
 }
 
-// compareCandidates returns a negative number if a is preempted before b.
-func (o order) compareCandidates(a, b *candidate) int {
-	return cmp.Or(
-		-o.compare(a.job, b.job),
-		-cmp.Compare(a.written, b.written),
-		cmp.Compare(a.progress.Fraction, b.progress.Fraction),
-		a.attempt.ID.Compare(b.attempt.ID),
-	)
+// compareCandidates returns the order in which candidates are preempted: the job of the
+// lowest priority first and, of its attempts, the one that has done least. With
+// Config.PriorityOnly the order of tasks decides instead.
+func (h *victimSearch) compareCandidates(o order) func(a, b *candidate) int {
+	return func(a, b *candidate) int {
+		work := 0
+		if !h.policy.conf.PriorityOnly {
+			work = cmp.Or(-cmp.Compare(a.written, b.written), cmp.Compare(a.progress.Fraction, b.progress.Fraction))
+		}
+		return cmp.Or(-o.compare(a.job, b.job), work, a.attempt.ID.Compare(b.attempt.ID))
+	}
 }

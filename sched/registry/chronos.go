@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,11 @@ import (
 // name "chronos+fair" has the same effect. All settings except the settings of chronos
 // itself apply to the wrapped policy.
 const ChronosPolicy = "hammr.chronos.policy"
+
+// ChronosVictims is the setting that says which attempts of a job chronos preempts first:
+// "least", those that have done least, or "priority", in the order of their tasks, as
+// Algorithm 1 of the paper compares nothing but the priorities of jobs.
+const ChronosVictims = "hammr.chronos.victims"
 
 const (
 	chronosName   = "chronos"
@@ -64,6 +70,12 @@ func newChronos(inner string, conf map[string]string, setup sched.Setup) (sched.
 		Wait:    int64(s.positive("hammr.chronos.wait")),
 		Reserve: int64(s.positive("hammr.chronos.reserve")),
 		SameJob: s.bool("hammr.chronos.same-job"),
+		PriorityOnly: parsed(&s, ChronosVictims, "least or priority", func(text string) (bool, error) {
+			if text != "least" && text != "priority" {
+				return false, errors.New("unknown")
+			}
+			return text == "priority", nil
+		}),
 	}
 	if inner == "" {
 		inner = innerName(s.text(ChronosPolicy))

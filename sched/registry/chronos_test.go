@@ -52,6 +52,7 @@ func TestErrorsOfChronos(t *testing.T) {
 		`no policy "lottery" that it could wrap`:                                           {ChronosPolicy: "lottery"},
 		`no policy "chronos" that it could wrap`:                                           {ChronosPolicy: "chronos"},
 		`hammr.chronos.wait: "soon": expected a number above 0`:                            {"hammr.chronos.wait": "soon"},
+		`hammr.chronos.victims: "oldest": expected least or priority`:                      {ChronosVictims: "oldest"},
 		`setting hammr.chronos.speed is unknown; choose one of`:                            {"hammr.chronos.speed": "1"},
 		`policy fifo: setting mapred.fairscheduler.preemption: the policy has no settings`: {"mapred.fairscheduler.preemption": "true"},
 	} {

@@ -105,6 +105,7 @@ var settingsOf = map[string][]Setting{
 		{"hammr.chronos.wait", Millis, "1500", aboveNull, nil, "the wait for fresh progress reports after a failure"},
 		{"hammr.chronos.reserve", Millis, "15000", aboveNull, nil, "how long a freed slot is reserved"},
 		flag("hammr.chronos.same-job", "false", "whether a task may preempt tasks of its own job"),
+		choice(ChronosVictims, "least", "which attempts of the job of the lowest priority are preempted first: those that have done least, or, as the paper compares priorities only, those of its first tasks", "least", "priority"),
 	},
 }
 
