@@ -60,16 +60,18 @@ func planChronos(o Options) ([]Experiment, error) {
 const (
 	chronosBase    = registry.ChronosPolicy
 	chronosSameJob = "hammr.chronos.same-job"
+	chronosVictims = registry.ChronosVictims
 )
 
 // The names of arms.
 const (
 	// Names of arms are texts of reports and columns of files, so they stay as they are.
-	fifoOnly    = "fifo"
-	withChronos = "chronos"
-	withKill    = "chronos, kill"
-	alsoSameJob = "chronos*"
-	noFailure   = "no failure"
+	fifoOnly       = "fifo"
+	withChronos    = "chronos"
+	withKill       = "chronos, kill"
+	killByPriority = "chronos, kill by priority"
+	alsoSameJob    = "chronos*"
+	noFailure      = "no failure"
 )
 
 // noDelay is how Hadoop places maps without delay scheduling: a machine with a free slot

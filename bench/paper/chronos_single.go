@@ -2,10 +2,13 @@ package paper
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hammr/hammr/cluster"
+	"github.com/hammr/hammr/internal/kit/percentile"
 	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/preempt"
+	"github.com/hammr/hammr/sim"
 )
 
 // Reasons of several experiments.
@@ -13,12 +16,14 @@ const (
 	whyWaits   = "a recovery waits for the end of the first tasks that started after the failure, minus the 25 s until the loss is declared; the times of tasks are this report's own"
 	whyChronos = "chronos waits for progress reports of the tasks on the machines with the input. Tasks report once a second, and it waits for 1.5 s at most. Then a split takes half a second, and a reduce writes its memory in 2 s"
 	whyNoGain  = "while job 1's recoveries wait, their slots do the work of the jobs behind it, under the plain policy and under chronos alike. No slot is idle, so those jobs can gain little. The paper explains their gain by slots that become free earlier"
+	whyCheap   = "the choice of victims does not explain it. By priority alone kills lose up to seventeen times the work, and with the later failure most victims have run for 60 s, as in the paper; job 2 still takes hardly longer. A failure preempts at most about ten tasks. 12.5 % of job 2 is the work of 28 of its 224 maps, so it could only be the wait for a killed task at its end, which depends on the times of tasks. They are this report's own"
+	whyYoung   = "victims had started at the failure or after it, so about 25 s before the loss was declared. In the paper they have run for longer. Here they have only if the machine fails in the middle of a wave of maps and the first tasks of job 2 are chosen"
 	whyChange  = "a job gains the time that its recoveries waited, relative to its total time. Both depend on the times of tasks, and on whether the recoveries are the last tasks of the job to end"
 )
 
-// chronosMaps reproduces Fig. 5 and 6, under one policy. The times of tasks are fitted to
-// the recovery waits, so the experiment can show only the gain of job 1 and the locality of
-// its recoveries.
+// chronosMaps reproduces Fig. 5 and 6, under one policy, and under fifo Fig. 9(a). The times
+// of tasks are fitted to the recovery waits, so the experiment can show only the gain of job
+// 1 and the locality of its recoveries.
 //
 //	0 s          job 1 and, 1 s later, job 2
 //	half of the  a machine fails; its attempts and outputs are gone, and nothing of
@@ -36,7 +41,7 @@ func chronosMaps(policy string) Experiment {
 		locally float64
 	}{
 		"fifo": {
-			title: "Fig. 5(a) and 6(a)", changes: [2]float64{-20, -10}, waits: [2]quotedNumber{{51, ""}, {1.5, ""}},
+			title: "Fig. 5(a), 6(a) and 9(a)", changes: [2]float64{-20, -10}, waits: [2]quotedNumber{{51, ""}, {1.5, ""}},
 			wrong: quotedNumber{51, "for as long as recoveries wait"}, locally: 15,
 		},
 		"fair": {
@@ -69,7 +74,36 @@ when half of the first job's maps have finished.`,
 	e.Notes = []string{`Scheduling counts as correct again when the last recovery of the first job has started.
 Until then the second job has slots to which the first has the higher claim.`}
 	e.Charts = []Chart{e.jobBars([]string{policy, withChronos, noFailure}, []string{"job 1", "job 2"})}
+	if policy == "fifo" {
+		e.addAttemptTimes()
+	}
 	return e
+}
+
+// addAttemptTimes adds Fig. 9(a), the times of successful attempts under a failure. It shows
+// whether preemption makes tasks slower.
+func (e *Experiment) addAttemptTimes() {
+	e.Cluster.Tasks = true
+	for _, percent := range []int{50, 95} {
+		e.Measures = append(e.Measures, Measure{Name: fmt.Sprintf("time of successful attempts, percentile %d, chronos over fifo", percent), Unit: "x", Quote: "a similar trend",
+			Of: func(r Repeat) float64 {
+				return percentile.Of(attemptTimes(r.Of(withChronos)), percent) / percentile.Of(attemptTimes(r.Of(fifoOnly)), percent)
+			}})
+	}
+	e.Charts = append(e.Charts, Chart{Name: e.ID + "-attempts", Caption: "Times of successful attempts under a failure (section 6.4, Fig. 9(a))", Draw: func(all []Repeat) *draw.Figure {
+		return cdfs(draw.Axes{X: "time of an attempt [s]", Y: "part of successful attempts"}, all, []string{withChronos, fifoOnly}, "", attemptTimes)
+	}})
+}
+
+// attemptTimes returns the times of the successful attempts in s, without those whose output
+// was lost. The parts of a map that was split count as attempts, as in the paper.
+func attemptTimes(o *Outcome) (times []float64) {
+	for _, t := range o.Tasks {
+		if t.Outcome == sim.Finished || t.Outcome == sim.SplitOff {
+			times = append(times, seconds(t.End-t.Start-t.Suspended))
+		}
+	}
+	return times
 }
 
 // quotedNumber is a number of the paper, and its own words if it gives no number.
@@ -123,34 +157,44 @@ numbers are results.`,
 	return e
 }
 
-// chronosKill reproduces Fig. 8. Its first point has the map-heavy jobs, its second point
-// the reduce-heavy jobs.
+// chronosKill reproduces Fig. 8, with the map-heavy jobs, at two moments, and with the
+// reduce-heavy jobs.
 //
-// It compares two ways in which Chronos takes slots. Both arms recover the same
-// tasks; the difference is the work of the victims, which is lost with kill.
-// The chart is the distribution of that work over preempted tasks.
+// It compares two ways in which Chronos takes slots and, for kill, two in which it chooses
+// victims. All arms recover the same tasks; the difference is the work of the victims, which
+// is lost with kill. The chart is the distribution of that work over preempted tasks.
 func chronosKill() Experiment {
 	points := []Point{
 		{Name: "maps", Set: func(t *Trial) {
 			t.Workload = twoWordcounts().source()
 			failMachines(1, "job 1", "map", 50)(t)
 		}},
+		{Name: "later maps", Set: func(t *Trial) {
+			t.Workload = twoWordcounts().source()
+			failMachines(1, "job 1", "map", 50)(t)
+			t.Cluster.Failures[0].At = 40_000
+		}},
 		{Name: "reduces", Set: failMachines(1, "job 1", "reduce", 90)},
 	}
+	kill := preempt.Config{Map: preempt.Kill, Reduce: preempt.Kill, Costs: lightTask}
 	e := Experiment{
 		ID: "kill", Title: "Work-conserving preemption against kill (section 6.3, Fig. 8)",
 		Setup: `The map-heavy and the reduce-heavy jobs as above, under fifo. Chronos splits maps and
-checkpoints reduces, or kills both.`,
+checkpoints reduces, or kills both. It chooses the attempt of job 2 that has done least or,
+*by priority*, as Algorithm 1 is printed: it compares nothing but the priorities of jobs, so
+tasks of job 2 come in their order, the ones that have run longest first. *Later maps* are
+the map-heavy jobs with a failure 40 s later, when the maps of job 2 have run for a while.`,
 		Arms: []Arm{
 			chronosArm(withChronos, "fifo", workConserving, nil),
-			chronosArm(withKill, "fifo", preempt.Config{Map: preempt.Kill, Reduce: preempt.Kill, Costs: lightTask}, nil),
+			chronosArm(withKill, "fifo", kill, nil),
+			chronosArm(killByPriority, "fifo", kill, map[string]string{chronosVictims: "priority"}),
 		},
 		Points: points, Cluster: paperCluster(8), Workload: chronosReduces().Workload,
 	}
 	for _, p := range points {
 		e.addKillMeasures(p.Name)
-		e.Charts = append(e.Charts, Chart{Name: "kill-" + p.Name, Caption: "Work lost per preempted task, failure while job 1's " + p.Name + " run (Fig. 8(b))", Draw: func(all []Repeat) *draw.Figure {
-			return cdfs(draw.Axes{X: "work lost [s]", Y: "part of preempted tasks"}, all, []string{withChronos, withKill}, p.Name, workLost)
+		e.Charts = append(e.Charts, Chart{Name: "kill-" + strings.ReplaceAll(p.Name, " ", "-"), Caption: "Work lost per preempted task, " + p.Name + " (Fig. 8(b))", Draw: func(all []Repeat) *draw.Figure {
+			return cdfs(draw.Axes{X: "work lost [s]", Y: "part of preempted tasks"}, all, []string{withChronos, withKill, killByPriority}, p.Name, workLost)
 		}})
 	}
 	return e
@@ -159,24 +203,19 @@ checkpoints reduces, or kills both.`,
 // addKillMeasures adds measures of the cost of killing at a point. Times are in s; changes
 // in %.
 func (e *Experiment) addKillMeasures(point string) {
-	for i, job := range []string{"job 1", "job 2"} {
-		m := Measure{Name: point + ": " + job + " takes longer by, kill against chronos", Unit: "%", Quote: "similar",
-			Of: relativeChangeAt(point, withChronos, withKill, job)}
-		if i == 1 {
-			m.Paper, m.Quote = 12.5, ""
-			m.Reason = "killed tasks run again. That costs the time that they had run, but only if the job waits for them at its end. Both depend on the times of tasks, which are this report's own"
-		}
-		e.Measures = append(e.Measures, m)
+	e.Measures = append(e.Measures, Measure{Name: point + ": work lost, chronos", Unit: "s", Quote: "none", Of: func(r Repeat) float64 { return r.At(withChronos, point).Summary().Lost }})
+	for _, arm := range []string{withKill, killByPriority} {
+		name := strings.TrimPrefix(arm, "chronos, ")
+		e.Measures = append(e.Measures,
+			Measure{Name: fmt.Sprintf("%s: job 1 takes longer by, %s against chronos", point, name), Unit: "%", Quote: "similar", Of: relativeChangeAt(point, withChronos, arm, "job 1")},
+			Measure{Name: fmt.Sprintf("%s: job 2 takes longer by, %s against chronos", point, name), Unit: "%", Paper: 12.5, Of: relativeChangeAt(point, withChronos, arm, "job 2"), Reason: whyCheap},
+			Measure{Name: fmt.Sprintf("%s: killed tasks that had run for 60 s or more, %s", point, name), Unit: "%", Quote: "more than 50 %", Reason: whyYoung,
+				Of: func(r Repeat) float64 {
+					return 100 * fraction(workLost(r.At(arm, point)), func(s float64) bool { return s >= 60 })
+				}},
+			Measure{Name: fmt.Sprintf("%s: work lost, %s", point, name), Unit: "s", Of: func(r Repeat) float64 { return r.At(arm, point).Summary().Lost }},
+		)
 	}
-	e.Measures = append(e.Measures,
-		Measure{Name: point + ": killed tasks that had run for 60 s or more", Unit: "%", Quote: "more than 50 %",
-			Reason: "victims had started at the failure or after it, so about 25 s before the loss was declared; in the paper they had run for longer",
-			Of: func(r Repeat) float64 {
-				return 100 * fraction(workLost(r.At(withKill, point)), func(s float64) bool { return s >= 60 })
-			}},
-		Measure{Name: point + ": work lost, chronos", Unit: "s", Quote: "none", Of: func(r Repeat) float64 { return r.At(withChronos, point).Summary().Lost }},
-		Measure{Name: point + ": work lost, kill", Unit: "s", Of: func(r Repeat) float64 { return r.At(withKill, point).Summary().Lost }},
-	)
 }
 
 // workLost returns the work in s that each preempted task has lost.
@@ -225,11 +264,11 @@ func chronosSame() Experiment {
 	return e
 }
 
-// chronosOverhead reproduces Fig. 9: the cost of chronos without failures. Without a failure
+// chronosOverhead reproduces Fig. 9(b): the cost of chronos without failures. Without a failure
 // Chronos must do nothing, so both arms should be equal.
 func chronosOverhead() Experiment {
 	e := Experiment{
-		ID: "overhead", Title: "Without any failure (section 6.4, Fig. 9)",
+		ID: "overhead", Title: "Without any failure (section 6.4, Fig. 9(b))",
 		Setup: "As the first experiment, but no machine fails.",
 		Arms:  []Arm{plainArm("fifo"), chronosArm(withChronos, "fifo", workConserving, nil)}, Cluster: paperCluster(8), Workload: twoWordcounts().source(),
 	}
