@@ -2,8 +2,11 @@ package paper
 
 import (
 	"bytes"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +43,39 @@ func short(t *testing.T, name string) *Report {
 			}
 		}
 	}
+	checkNumbers(t, r)
 	return r
+}
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// checkNumbers compares the findings with those of testdata, so that a change that alters a
+// number shows it as a line of its diff.
+func checkNumbers(t *testing.T, r *Report) {
+	t.Helper()
+	var b strings.Builder
+	for _, s := range r.Sections {
+		for _, f := range s.Findings {
+			fmt.Fprintf(&b, "%s | %s | %s\n", s.Experiment.ID, f.Name, spreadText(f.Ours, f.Unit))
+		}
+	}
+	golden := filepath.Join("testdata", r.Paper.Name+".txt")
+	if *update {
+		must.Do(t, os.WriteFile(golden, []byte(b.String()), 0o666))
+		return
+	}
+	text, err := os.ReadFile(golden)
+	must.Do(t, err)
+	want := strings.Split(string(text), "\n")
+	got := strings.Split(b.String(), "\n")
+	for _, line := range got {
+		if !slices.Contains(want, line) {
+			t.Errorf("%s lacks this line; if it is right, write the file again with -update:\n%s", golden, line)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s has %d lines, and there are %d", golden, len(want), len(got))
+	}
 }
 
 // claim is a condition on a number, which is found by its experiment and its name.
