@@ -154,6 +154,8 @@ tasks are shorter than 500 s, and 350 s give both of its means. One number is fi
 			{Name: "work lost, " + armKill, Unit: "s", Of: func(r Repeat) float64 { return r.Of(armKill).Summary().Lost }},
 		},
 	}
+	e.Notes = []string{`What suspending a task costs against its memory (Fig. 8) is not simulated: ` + "`hammr bench suspend`" + ` measures it
+on a machine with swap, and [docs/papers/real.md](../real.md#hfsp-the-cost-of-suspending-a-task-section-44-fig-8) has its table.`}
 	for i, arm := range []string{armSuspend, armWait, armKill} {
 		e.Charts = append(e.Charts, Chart{Name: fmt.Sprintf("fig7%c", 'a'+i), Caption: "Reduce slots, " + arm, Draw: func(all []Repeat) *draw.Figure {
 			return jobAreas(all[0].Of(arm), cluster.ReduceSlot, jobs)
