@@ -28,7 +28,8 @@ type Shape struct {
 // Result returns what a simulator would report of the run, in the time of the workload.
 // Histories lack three things. The work that preempted attempts conserved is known by the
 // job's counters only, not for each preemption. A suspended attempt counts as running in
-// Series. Preempted lists no splits and suspensions.
+// Series. Preempted lists no splits and suspensions. Tasks, with sim.Config.Tasks, lists only
+// attempts that succeeded, and no split.
 //
 // Times of the run are multiplied by Shape.Speedup, so that it can be compared with the
 // results of a simulator and of a paper.
@@ -130,6 +131,12 @@ func (t *resultBuilder) task(j *wire.JobStatus, task *wire.TaskStatus) {
 	kind := kindOf(task)
 	for n, a := range task.Attempts {
 		t.change(j, kind, a)
+		if t.shape.Cluster.Tasks && a.State == wire.AttemptState_ATTEMPT_SUCCEEDED {
+			t.out.Tasks = append(t.out.Tasks, sim.TaskResult{
+				Job: j.Name, Kind: kind, Task: numberOf(task.Id), Attempt: n, Machine: machineOf(a.Machine), Outcome: sim.Finished,
+				Start: t.time(a.StartTime), End: t.time(a.FinishTime), Suspended: t.span(a.SuspendedMillis),
+			})
+		}
 		if v := t.lossOf(task, n); v != nil {
 			t.recover(j, task, n, v)
 		} else if gaveUp(j, a) {

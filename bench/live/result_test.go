@@ -91,6 +91,19 @@ func TestResultOfHistories(t *testing.T) {
 	}
 }
 
+// TestTasksOfHistories checks that the tasks are the attempts that succeeded, and only there
+// if they are asked for.
+func TestTasksOfHistories(t *testing.T) {
+	tasks := lossy().Result(Shape{Cluster: sim.Config{Tasks: true}, Speedup: 10}).Tasks
+	want := sim.TaskResult{Job: "j", Kind: cluster.ReduceSlot, Attempt: 2, Start: 61_000, End: 89_000, Outcome: sim.Finished}
+	if len(tasks) != 5 || tasks[4] != want {
+		t.Errorf("tasks %+v, want the last to be %+v", tasks, want)
+	}
+	if tasks := lossy().Result(Shape{}).Tasks; tasks != nil {
+		t.Errorf("tasks %+v, which nobody asked for", tasks)
+	}
+}
+
 // TestSeriesAddsUp compares the samples of a run with a count at each moment.
 func TestSeriesAddsUp(t *testing.T) {
 	run := lossy()

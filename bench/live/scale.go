@@ -107,6 +107,8 @@ var scales = map[string]Scale{
 		"Maps sleep for each line, and reduces for each word. All arms of a repetition read the same blocks. A remote block arrives at once, so real times do not include the 11 s that it takes in the simulator: " +
 		"the times of arms differ only by the waits of slots. A slot waits for a local map for at most 30 s of real time, as on all clusters, and at most as long as three maps take. " +
 		"The arm of Hadoop is Hadoop's MapReduce on YARN with the FairScheduler over the same HDFS, with streaming programs that sleep in the same way. Each of its tasks is a JVM, whose start counts 8 times, and it has separate slots for reduces and for the application master."},
+	"hfsp/fig2": {Speedup: 1, Divisor: 5, Note: "A master does not know the sizes of jobs, so HFSP estimates them, in the simulator too."},
+	"hfsp/fig7": {Speedup: 10},
 	"hfsp/fig3": {Speedup: 30, Divisor: 2, Tasks: 40, Note: "Jobs have at most 40 maps and 40 reduces: the largest jobs of the trace would take hours."},
 }
 
@@ -119,7 +121,7 @@ const (
 )
 
 // ScaleOf returns the scale of an experiment, or the reason why it is not run. Each experiment
-// of a paper is in one of the two tables, which a test checks.
+// with a workload is in exactly one of the two tables, which a test checks.
 func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
 	if e.Workload == nil {
 		return s, "it is computed, and nothing runs"
@@ -128,11 +130,7 @@ func ScaleOf(name string, e *paper.Experiment) (s Scale, whyNot string) {
 	if why, known := notRun[key]; known {
 		return s, why
 	}
-	s, known := scales[key]
-	if !known {
-		return s, "two cores cannot run it at any scale"
-	}
-	return s, ""
+	return scales[key], ""
 }
 
 // scaled returns a trial with fewer tasks and slots, in the paper's time. All tasks of a phase
@@ -149,11 +147,18 @@ func (s Scale) scaled(t paper.Trial) paper.Trial {
 	for i := range t.Cluster.Failures {
 		t.Cluster.Failures[i].Machine %= t.Cluster.Machines
 	}
+	if t.Conf[estimator] == "oracle" { // masters do not know the sizes of jobs
+		t.Conf = maps.Clone(t.Conf)
+		delete(t.Conf, estimator)
+	}
 	t.Workload = t.Workload.Each(func(_ int, j *workload.Job) {
 		j.Maps, j.Reduces = evenTasks(j.Maps, thin*fewer, s.Tasks), evenTasks(j.Reduces, thin*fewer, s.Tasks)
 	})
 	return t
 }
+
+// estimator is the setting of how HFSP estimates sizes.
+const estimator = "hammr.hfsp.estimator"
 
 // slotsOf divides a number of slots, and leaves at least one slot. Numbers that mean "none" or
 // "the default" do not change.
@@ -178,6 +183,13 @@ func evenTasks(tasks []workload.Task, thin, most int) []workload.Task {
 	return some
 }
 
+// timeSettings are settings of policies that are times of the workload, in ms. Waits for the
+// cluster itself, such as those for progress reports, do not shrink with the workload.
+var timeSettings = []string{
+	"hammr.disco.transition.hold", "hammr.scheduler.preemption.timeout", registry.MinRun,
+	"mapred.hfsp-scheduler.initial-map-duration", "mapred.hfsp-scheduler.initial-reduce-duration", "mapred.hfsp-scheduler.sojourn-trainer.reduce.time",
+}
+
 var timeout = pattern.New(`(PreemptionTimeout>)(\d+)<`)
 
 // settings returns the settings of the trial's policy for the faster cluster. Its times shrink, also
@@ -190,9 +202,9 @@ func (s Scale) settings(t paper.Trial) map[string]string {
 	if conf == nil {
 		conf = map[string]string{}
 	}
-	for _, setting := range registry.Settings(t.Policy) {
+	for _, setting := range append(registry.SharedSettings(), registry.Settings(t.Policy)...) {
 		ms, err := strconv.ParseFloat(cmp.Or(conf[setting.Name], setting.Default), 64)
-		if err == nil && setting.Type == registry.Millis {
+		if err == nil && slices.Contains(timeSettings, setting.Name) {
 			conf[setting.Name] = strconv.Itoa(int(math.Max(math.Round(ms/s.Speedup), 1)))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ import (
 // someTrial returns a trial of an experiment that clusters run.
 func someTrial() paper.Trial {
 	t := paper.Trial{
-		Experiment: "fifo-reduces", Arm: "chronos", Seed: 7, Policy: "fifo",
+		Experiment: "fifo-reduces", Arm: "chronos", Seed: 7, Policy: "disco",
 		Conf: map[string]string{
 			"hammr.disco.transition.hold": "10000", registry.AllocationFile: "x.xml",
 			registry.Allocations: `<allocations><pool name="b"><minSharePreemptionTimeout>30</minSharePreemptionTimeout></pool><pool name="a"></pool></allocations>`,
@@ -72,11 +73,30 @@ func TestSettingsShrinkWithTime(t *testing.T) {
 	if pools := strings.Join(poolsOf(conf), " "); pools != "a b" {
 		t.Errorf("pools %q", pools)
 	}
+	// What a policy has by default are times of the workload too.
+	trial := someTrial()
+	trial.Policy, trial.Conf = "hfsp", nil
+	conf = Scale{Speedup: 15}.settings(trial)
+	if conf["mapred.hfsp-scheduler.sojourn-trainer.reduce.time"] != "4000" || conf[registry.MinRun] != "667" || conf[registry.SplitTime] != "" {
+		t.Errorf("settings of hfsp %v", conf)
+	}
 }
 
-// TestEveryExperimentIsDecidedOn checks that each experiment of each paper is scaled, or has a
-// reason why it does not run.
+// TestNoOracleOnClusters checks that both sides of a comparison estimate sizes, and that the
+// trial itself does not change.
+func TestNoOracleOnClusters(t *testing.T) {
+	trial := someTrial()
+	trial.Conf = map[string]string{estimator: "oracle"}
+	if conf := (Scale{}).scaled(trial).Conf; conf[estimator] != "" || trial.Conf[estimator] != "oracle" {
+		t.Errorf("settings %v, and of the trial %v", conf, trial.Conf)
+	}
+}
+
+// TestEveryExperimentIsDecidedOn checks that each experiment of each paper either is scaled or
+// has a reason why it does not run, and that the table of all figures says the same.
 func TestEveryExperimentIsDecidedOn(t *testing.T) {
+	readme, err := os.ReadFile("../../docs/papers/README.md")
+	must.Do(t, err)
 	seen := make(map[string]bool)
 	for _, p := range paper.Papers() {
 		plan, err := p.Plan(paper.Options{Short: true, Runs: 1, Seed: 1, Controls: true})
@@ -85,9 +105,18 @@ func TestEveryExperimentIsDecidedOn(t *testing.T) {
 		for i := range plan {
 			key := p.Name + "/" + plan[i].ID
 			seen[key] = true
+			_, isScaled := scales[key]
+			_, isNotRun := notRun[key]
+			if runs := plan[i].Workload != nil; runs && isScaled == isNotRun || !runs && (isScaled || isNotRun) {
+				t.Errorf("%s: it has trials: %v, a scale: %v, a reason why it is not run: %v", key, runs, isScaled, isNotRun)
+			}
 			s, whyNot := ScaleOf(p.Name, &plan[i])
 			if whyNot == "" && s.Speedup <= 0 {
 				t.Errorf("%s: scale %+v", key, s)
+			}
+			row := regexp.MustCompile(`(?m)^\| ` + p.Name + ` \|.*\| .*\b` + plan[i].ID + "`" + `.* \| (yes|no)`).FindSubmatch(readme)
+			if row == nil || (string(row[1]) == "yes") != (whyNot == "") {
+				t.Errorf("%s: docs/papers/README.md has the row %q, and it is not run because: %q", key, row, whyNot)
 			}
 			if whyNot == "" {
 				run++
