@@ -78,10 +78,10 @@ func (h hadoop) waits() map[string]string {
 }
 
 // The programs of a streaming job that counts words. They sleep for each line of a map and
-// each word of a reduce.
+// each word of a reduce. A shell reads a pipe byte by byte, so blanks are removed before.
 const (
 	mapScript = `#!/bin/sh
-while IFS= read -r line; do
+stdbuf -oL tr -s ' ' | while IFS= read -r line; do
 	sleep %[1]s
 	for word in $line; do echo "$word	1"; done
 done

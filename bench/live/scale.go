@@ -103,10 +103,11 @@ var scales = map[string]Scale{
 	"disco/busy": {Speedup: 20, Busy: true, Note: "The control: each map counts the words of as much text as one map alone processes in its time, and no task sleeps. " +
 		"Larger differences from the simulator than those of jobs that sleep are caused by the cores: two maps share two cores with the daemons, with starting tasks and with other programs. Reduces only add up a few numbers."},
 	"hammr/shares": {Speedup: 2},
-	"hammr/locality": {Speedup: 8, Input: true, Hadoop: paper.HadoopFair, Note: "Blocks are of 64 KiB with 64 lines, in a real HDFS with a DataNode at the address of each tasknode. " +
-		"Maps sleep for each line, and reduces for each word. All arms of a repetition read the same blocks. A remote block arrives at once, so real times do not include the 11 s that it takes in the simulator: " +
-		"the times of arms differ only by the waits of slots. A slot waits for a local map for at most 30 s of real time, as on all clusters, and at most as long as three maps take. " +
-		"The arm of Hadoop is Hadoop's MapReduce on YARN with the FairScheduler over the same HDFS, with streaming programs that sleep in the same way. Each of its tasks is a JVM, whose start counts 8 times, and it has separate slots for reduces and for the application master."},
+	"hammr/locality": {Speedup: 8, Input: true, Block: 16 << 20, Link: 28, Hadoop: paper.HadoopFair, Note: "Each machine has a network namespace with its tasknode and a DataNode, and a link of 28 Mbit/s in each direction. " +
+		"Blocks of a real HDFS are of 16 MiB with 64 lines. Maps sleep for each line, and reduces for each word. All arms of a repetition read the same blocks. " +
+		"Maps read ahead while they sleep, so a remote block costs time only as far as links are shared: the rate is chosen so that without locality an average one costs 11 s, as in the simulator. " +
+		"A slot waits for a local map for at most 30 s of real time, as on all clusters, and at most as long as three maps take. " +
+		"The arm of Hadoop is Hadoop's MapReduce on YARN with the FairScheduler in the same namespaces over the same HDFS, with streaming programs that sleep in the same way. Each of its tasks is a JVM, whose start counts 8 times, and it has separate slots for reduces and for the application master."},
 	"hfsp/fig2": {Speedup: 1, Divisor: 5, Note: "A master does not know the sizes of jobs, so HFSP estimates them, in the simulator too."},
 	"hfsp/fig7": {Speedup: 10},
 	"hfsp/fig3": {Speedup: 30, Divisor: 2, Tasks: 40, Note: "Jobs have at most 40 maps and 40 reduces: the largest jobs of the trace would take hours."},

@@ -108,6 +108,9 @@ func (s *Selection) Probe(ctx context.Context, canIsolate func() error) error {
 		if scale.Link > 0 && s.noNetworks == nil {
 			s.noNetworks = canIsolate()
 		}
+		if scale.Hadoop != "" && s.noHDFS == nil {
+			_, _ = minihdfs.YarnJars(ctx) // without them the trial is left out
+		}
 		if why := s.WhyNot(&e); s.Only != "" && why != "" {
 			return fmt.Errorf("experiment %s of %s: %s", e.ID, s.Paper, why)
 		}

@@ -26,8 +26,8 @@ type YarnConfig struct {
 }
 
 // Yarn is a ResourceManager with the FairScheduler and a NodeManager at the address of each
-// DataNode: a map there is local to that DataNode's blocks. MapReduce's masters and its
-// shuffle listen on all addresses of the machine.
+// DataNode, in its namespace if it has one: a map there is local to that DataNode's blocks.
+// MapReduce's masters and its shuffle listen on all addresses of the machine or namespace.
 //
 // Measurements compare Hammr with it: both have the same blocks and machines, and Yarn has
 // Hadoop's own scheduler and MapReduce.
@@ -75,7 +75,8 @@ func (y *Yarn) prepare(cfg YarnConfig) error {
 	}
 	y.java, base.deathSignal, base.env = base.java, syscall.SIGTERM, []string{"JAVA_HOME=" + home}
 	y.resourceManager = &daemon{program: base.of("resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")}
-	for i := range y.hdfs.data {
+	for i, d := range y.hdfs.data {
+		base.namespace = d.namespace
 		y.nodeManagers = append(y.nodeManagers, newNodeManager(base, i, y.hdfs.Host(i), y.dir))
 	}
 	return y.writeConf(cfg)
