@@ -133,7 +133,7 @@ func (t *resultBuilder) task(j *wire.JobStatus, task *wire.TaskStatus) {
 		t.change(j, kind, a)
 		if t.shape.Cluster.Tasks && a.State == wire.AttemptState_ATTEMPT_SUCCEEDED {
 			t.out.Tasks = append(t.out.Tasks, sim.TaskResult{
-				Job: j.Name, Kind: kind, Task: numberOf(task.Id), Attempt: n, Machine: machineOf(a.Machine), Outcome: sim.Finished,
+				Job: j.Name, Kind: kind, Task: numberOf(task.Id), Attempt: n, Machine: slices.Index(t.run.machines, a.Machine), Outcome: sim.Finished,
 				Start: t.time(a.StartTime), End: t.time(a.FinishTime), Suspended: t.span(a.SuspendedMillis),
 			})
 		}

@@ -66,15 +66,10 @@ func TestSettingsShrinkWithTime(t *testing.T) {
 	if !strings.Contains(conf[registry.Allocations], "<minSharePreemptionTimeout>2</minSharePreemptionTimeout>") {
 		t.Errorf("allocations %s", conf[registry.Allocations])
 	}
-	trial.Policy, trial.Conf = "hfsp", nil
-	if guess := (Scale{Speedup: 30}).settings(trial)["mapred.hfsp-scheduler.initial-map-duration"]; guess != "2000" {
-		t.Errorf("guess of the time of a map %s ms, want 2000", guess)
-	}
 	if pools := strings.Join(poolsOf(conf), " "); pools != "a b" {
 		t.Errorf("pools %q", pools)
 	}
 	// What a policy has by default are times of the workload too.
-	trial := someTrial()
 	trial.Policy, trial.Conf = "hfsp", nil
 	conf = Scale{Speedup: 15}.settings(trial)
 	if conf["mapred.hfsp-scheduler.sojourn-trainer.reduce.time"] != "4000" || conf[registry.MinRun] != "667" || conf[registry.SplitTime] != "" {
