@@ -51,6 +51,7 @@ Goals of times and memory are printed beside the measures; they count only with
 	flags.IntVar(&b.Tasks, "tasks", 0, "`number` of maps of outputs and failover (default in proportion to machines: 50,000 and 200,000 for 1,000)")
 	flags.IntVar(&b.MapSlots, "map-slots", 12, "map `slots` of each machine")
 	flags.IntVar(&b.ReduceSlots, "reduce-slots", 4, "reduce `slots` of each machine")
+	flags.DurationVar(&b.Heartbeat, "heartbeat", 0, "`time` between two heartbeats of a machine (default 1s)")
 	flags.DurationVar(&b.Expiry, "expiry", 0, "`silence` after which a machine is lost (default 10s)")
 	flags.IntVar(&b.SlowPercent, "slow", 0, "`per cent` of machines whose links delay each message by 50 ms")
 	flags.Uint64Var(&b.Seed, "seed", 1, "`seed` of durations, failures and faults")
