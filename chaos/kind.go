@@ -11,21 +11,22 @@ type Kind string
 
 // Kinds of faults. A fault that lasts ends after Fault.For, or with the drill.
 const (
-	Kill      Kind = "kill"      // SIGKILL; started again after For
-	Restart   Kind = "restart"   // SIGKILL, and started again at once
-	Stop      Kind = "stop"      // SIGSTOP; SIGCONT after For
-	Partition Kind = "partition" // no network until For has passed
-	OneWay    Kind = "one-way"   // nothing arrives, or nothing is sent, as Direction says
-	Loss      Kind = "loss"      // Amount per cent of the packets are lost
-	Delay     Kind = "delay"     // each packet that is sent takes By longer
-	Bandwidth Kind = "bandwidth" // at most Amount Mbit/s are sent
-	Corrupt   Kind = "corrupt"   // one byte of a segment on disk changes
-	FullDisk  Kind = "full-disk" // no disk space until For has passed
-	SlowDisk  Kind = "slow-disk" // each operation takes By longer
-	IOError   Kind = "io-error"  // one of ioErrorOneOf operations fails
-	Clock     Kind = "clock"     // the daemon's clock jumps by By
-	Preempt   Kind = "preempt"   // a task is preempted with Mode
-	Failpoint Kind = "failpoint" // at Point, Action happens
+	Kill      Kind = "kill"       // SIGKILL; started again after For
+	Restart   Kind = "restart"    // SIGKILL, and started again at once
+	Stop      Kind = "stop"       // SIGSTOP; SIGCONT after For
+	Partition Kind = "partition"  // no network until For has passed
+	OneWay    Kind = "one-way"    // nothing arrives, or nothing is sent, as Direction says
+	Loss      Kind = "loss"       // Amount per cent of the packets are lost
+	Delay     Kind = "delay"      // each packet that is sent takes By longer
+	Bandwidth Kind = "bandwidth"  // at most Amount Mbit/s are sent
+	Corrupt   Kind = "corrupt"    // one byte of a segment on disk changes
+	FullDisk  Kind = "full-disk"  // no disk space until For has passed
+	SlowDisk  Kind = "slow-disk"  // each operation takes By longer
+	IOError   Kind = "io-error"   // one of ioErrorOneOf operations fails
+	Clock     Kind = "clock"      // the daemon's clock jumps by By
+	Preempt   Kind = "preempt"    // a task is preempted with Mode
+	Failpoint Kind = "failpoint"  // at Point, Action happens
+	PowerLoss Kind = "power-loss" // SIGKILL, and what was not synced is gone; started again after For
 )
 
 // KindSpec is one kind of fault: what it hits, how it is injected into processes and

@@ -305,6 +305,16 @@ var kinds = []*KindSpec{
 
 		Effect: func(f Fault, _ Hit) Effect { return Effect{Delay: int64(max(1, attemptKilobits/f.Amount))} },
 	}),
+	// PowerLoss ends a daemon, with its tasks, and its files lose what was written since the last
+	// fsync, and names that were made since the last fsync of their directory. The simulator
+	// has no files, so it is a kill there.
+	{
+		Kind: PowerLoss, Targets: callable, Lasts: true, survivable: true, endsDaemon: notOfTask,
+		Inject:       func(ctx context.Context, lab Lab, _ Fault, daemon string) error { return lab.LosePower(ctx, daemon) },
+		NeedsRunning: true, NeedsDisk: true, NotOnHosts: notIsolated,
+
+		SimulateMachine: failMachine, SimulateMaster: isolateMaster,
+	},
 }
 
 // ofLink completes a kind that does something to the packets of a machine's link.

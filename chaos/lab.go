@@ -25,6 +25,8 @@ type Lab interface {
 	// FillDisk takes all disk space of a tasknode; FreeDisk frees it again.
 	FillDisk(tasknode string) error
 	FreeDisk(tasknode string) error
+	// LosePower ends a daemon, and takes what it has not synced from its files.
+	LosePower(ctx context.Context, daemon string) error
 	// CorruptSegment changes a byte of a segment of a tasknode, which it chooses at random.
 	CorruptSegment(tasknode string) error
 

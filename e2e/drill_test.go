@@ -112,6 +112,25 @@ func TestDrillOfNetworks(t *testing.T) {
 	}
 }
 
+// TestDrillOfPowerLoss cuts the power of a tasknode, of the leader, and of all masters: nothing that
+// was committed is lost, and no byte is wrong.
+//
+// Gate: TestDrill, chaos/rig.TestPowerLoss
+func TestDrillOfPowerLoss(t *testing.T) {
+	testlevel.Nightly(t)
+	if err := rig.CanIsolate(); err != nil || os.Geteuid() != 0 {
+		t.Skip(err, "and root")
+	}
+	t.Parallel()
+	rows := drilled(t, "--plan", planned(t,
+		"fault when j1 map 20% do power-loss tasknode 1 for 500ms",
+		"fault when j1 map 40% do power-loss jobmaster leader for 500ms",
+		"fault when j1 map 70% do power-loss jobmaster all for 500ms"))
+	if len(rows) != 1 || rows[0].Planned != 3 || rows[0].Faults < 2 || !strings.Contains(rows[0].Reached, string(chaos.Election)) {
+		t.Errorf("drills %+v", rows)
+	}
+}
+
 // TestDrillOfFailpoints makes failpoints fail, wait and crash. A failpoint that is never
 // reached does not count as a fault.
 //

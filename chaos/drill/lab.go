@@ -43,6 +43,15 @@ func (l lab) BreakLink(daemon string, by chaos.Link) error {
 	return err
 }
 
+// LosePower implements chaos.Lab. A machine without loop devices has no power to lose.
+func (l lab) LosePower(ctx context.Context, daemon string) error {
+	err := l.Rig.LosePower(ctx, daemon)
+	if errors.Is(err, rig.ErrNoPowerLoss) {
+		err = fmt.Errorf("%w: %w", chaos.ErrNoTarget, err)
+	}
+	return err
+}
+
 // DrawTask implements chaos.Lab. Processes run one task after the other and have no names,
 // so by the time of a signal the process may run another task.
 func (l lab) DrawTask(kind string) (tasknode string, pid int, err error) {

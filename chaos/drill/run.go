@@ -107,6 +107,7 @@ func (d *drill) prepare(ctx context.Context, scratch string) (err error) {
 	network, disks := isolation(d.plan)
 	if cfg.Network = network; disks {
 		cfg.SmallDisks = smallDisk
+		cfg.PowerLoss = slices.Contains(d.plan.Kinds(), chaos.PowerLoss)
 	}
 	d.at = d.session.dataPlace(cfg.HDFS)
 	for _, j := range d.plan.Jobs {

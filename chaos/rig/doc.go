@@ -17,6 +17,7 @@
 //	Kill, Signal         signals to processes                    –
 //	Partition, BreakLink a link of the daemon's namespace        Config.Network, Isolate
 //	FillDisk             a tmpfs for each tasknode               Config.SmallDisks, Isolate
+//	LosePower            an ext4 in a file for each daemon       Config.PowerLoss, Isolate, root
 //	Corrupt              a byte of a file                        the tasknode's directory
 //	SlowDisk, IOErrors,  a call to the daemon, which has the     --drills
 //	JumpClock, Failpoint points built in (internal/kit/failpoint)

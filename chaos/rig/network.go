@@ -51,17 +51,27 @@ func (r *Rig) isolate(lc *localcluster.Config) error {
 			return errors.Join(err, r.release())
 		}
 	}
-	mounted := make(map[string]bool)
+	r.noPowerLoss = ErrNoPowerLoss
+	if r.cfg.PowerLoss {
+		err := canLosePower()
+		if r.noPowerLoss = nil; err != nil {
+			r.cfg.PowerLoss, r.noPowerLoss = false, fmt.Errorf("%w: %w", ErrNoPowerLoss, err)
+		}
+	}
 	lc.BeforeStart = func(name, dir string, cmd *exec.Cmd) error {
 		if r.cfg.Network {
 			if err := netns.RunIn(cmd, name); err != nil {
 				return err
 			}
 		}
-		if r.cfg.SmallDisks == 0 || name[0] != 'n' || mounted[name] {
+		withDisk := name[0] == 'n' && r.cfg.SmallDisks > 0 || r.cfg.PowerLoss
+		if !withDisk || slices.Contains(r.disks, name) {
 			return nil
 		}
-		mounted[name] = true
+		r.disks = append(r.disks, name)
+		if r.cfg.PowerLoss {
+			return r.image(name).create(r.cfg.SmallDisks)
+		}
 		return syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0755", r.cfg.SmallDisks))
 	}
 	return nil
@@ -169,12 +179,9 @@ func (r *Rig) release() error {
 		errs = append(errs, r.network.bridge.Remove())
 		r.network = nil
 	}
-	if r.cfg.SmallDisks > 0 {
-		for i := range r.cfg.Tasknodes {
-			name := tasknodeName(i)
-			if err := syscall.Unmount(r.daemonDir(name), syscall.MNT_DETACH); err != nil && err != syscall.EINVAL && err != syscall.ENOENT {
-				errs = append(errs, fmt.Errorf("disk of %s: %w", name, err))
-			}
+	for _, name := range r.disks {
+		if err := syscall.Unmount(r.daemonDir(name), syscall.MNT_DETACH); err != nil && err != syscall.EINVAL && err != syscall.ENOENT {
+			errs = append(errs, fmt.Errorf("disk of %s: %w", name, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -43,6 +43,9 @@ type Config struct {
 	// SmallDisks is the size in bytes of a file system for each tasknode, which FillDisk can
 	// fill; 0 is none. It requires a process that Isolate has prepared.
 	SmallDisks int64
+	// PowerLoss gives each daemon a disk of SmallDisks bytes that LosePower can cut off, instead
+	// of one in memory. It requires SmallDisks.
+	PowerLoss bool
 }
 
 // EnsureDefaults replaces zero fields by their defaults.
@@ -64,11 +67,13 @@ func (c *Config) EnsureDefaults() {
 //	  + faults            calls that set faults inside daemons (--drills)
 type Rig struct {
 	*testcluster.Cluster
-	cfg     Config
-	faults  *faultrpc.Client
-	hdfs    hdfsDaemons
-	network *network                                                          // nil for none
-	run     func(ctx context.Context, daemon, command string) (string, error) // nil without guards
+	cfg         Config
+	faults      *faultrpc.Client
+	hdfs        hdfsDaemons
+	network     *network                                                          // nil for none
+	disks       []string                                                          // daemons with a file system of their own
+	noPowerLoss error                                                             // why LosePower does not work
+	run         func(ctx context.Context, daemon, command string) (string, error) // nil without guards
 }
 
 // Start starts a cluster and returns when all of it is ready. If that fails, no part of it

@@ -78,6 +78,8 @@ func TestEachKind(t *testing.T) {
 		"at 0s do delay jobmaster leader by 100ms":           {leads: 1, late: 200},
 		"at 0s do bandwidth machine 1 by 1mbit":              {leads: 1},
 		"at 0s do bandwidth jobmaster leader by 1mbit":       {leads: 1},
+		"at 500ms do power-loss tasknode 2":                  {lost: 1, again: 2, leads: 1, most: many},
+		"at 500ms do power-loss jobmaster leader for 1s":     {leads: 2},
 		"at 500ms do kill jobmaster leader":                  {leads: 2},
 		"at 500ms do restart jobmaster m1":                   {leads: 2},
 		"at 500ms do stop jobmaster leader for 3s":           {leads: 2},
