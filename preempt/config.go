@@ -15,6 +15,9 @@ type Config struct {
 	// attempts forever. Default 10,000 ms; a negative value is 0.
 	MinRunMillis int64
 
+	// Order chooses the attempt that loses its slot. Default nil: the policy's own order.
+	Order Order
+
 	Costs
 }
 

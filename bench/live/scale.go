@@ -203,7 +203,7 @@ func (s Scale) settings(t paper.Trial) map[string]string {
 	if conf == nil {
 		conf = map[string]string{}
 	}
-	for _, setting := range append(registry.SharedSettings(), registry.Settings(t.Policy)...) {
+	for _, setting := range append(registry.SharedSettings(), registry.SettingsOf(t.Policy)...) {
 		ms, err := strconv.ParseFloat(cmp.Or(conf[setting.Name], setting.Default), 64)
 		if err == nil && slices.Contains(timeSettings, setting.Name) {
 			conf[setting.Name] = strconv.Itoa(int(math.Max(math.Round(ms/s.Speedup), 1)))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +29,8 @@ import (
 //
 //	workloads: hfsp_fb2009, hfsp_fb2010, three samples of SWIM's FB-2009 and FB-2010
 //	arms:      fifo, hammr, disco, fair as in Hadoop, by default and with hfsp inside of pools,
-//	           hfsp with three errors of sizes and with shares of users, chronos over three policies
+//	           hfsp with three errors of sizes and with shares of users, policies of other modules,
+//	           chronos over three policies
 //	each with four users, without failures, and with one machine that fails every hour for ten minutes
 type Comparison struct {
 	Dir   string // of the traces: hfsp_fb2009.csv, hfsp_fb2010.csv, swim/
@@ -56,6 +58,11 @@ func schedulerArms() []Arm {
 	}
 	for _, sigma := range []string{"0", "0.5", "1"} {
 		arms = append(arms, arm("hfsp, error "+sigma, "hfsp", map[string]string{"hammr.hfsp.size-error": sigma}))
+	}
+	for _, name := range registry.Names() { // those of other modules
+		if !strings.HasPrefix(name, "chronos") && !slices.ContainsFunc(arms, func(a Arm) bool { return a.Policy == name }) {
+			arms = append(arms, arm(name, name, nil))
+		}
 	}
 	return append(arms,
 		arm("hfsp, shares of users", "hfsp", map[string]string{registry.UserShareTimeout: "30000"}),

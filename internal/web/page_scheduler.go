@@ -55,7 +55,7 @@ func settingParams() (params []docs.Param) {
 func policyKinds() (kinds []apidoc.PolicyKind) {
 	for _, name := range registry.Names() {
 		kind := apidoc.PolicyKind{Name: name}
-		for _, s := range append(registry.Settings(name), registry.SharedSettings()...) {
+		for _, s := range append(registry.SettingsOf(name), registry.SharedSettings()...) {
 			if s.Name == registry.AllocationFile { // its content belongs to it, so a form cannot set it
 				continue
 			}

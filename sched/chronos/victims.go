@@ -252,6 +252,6 @@ func (h *victimSearch) compareCandidates(o order) func(a, b *candidate) int {
 		if !h.policy.conf.PriorityOnly {
 			work = cmp.Or(-cmp.Compare(a.written, b.written), cmp.Compare(a.progress.Fraction, b.progress.Fraction))
 		}
-		return cmp.Or(-o.compare(a.job, b.job), work, a.attempt.ID.Compare(b.attempt.ID))
+		return cmp.Or(-o.compare(a.job, b.job), h.finder.Order(a.attempt.ID, b.attempt.ID), work, a.attempt.ID.Compare(b.attempt.ID))
 	}
 }

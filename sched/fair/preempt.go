@@ -201,8 +201,8 @@ func (w *wave) spares(l loss) bool {
 	return true
 }
 
-// losses returns the victims that can be taken from queues above their share, the youngest
-// first.
+// losses returns the victims that can be taken from queues above their share, in the order of
+// victim.Finder.Compare.
 func (w *wave) losses(leaves []*queue) (losses []loss) {
 	for _, q := range leaves {
 		if float64(q.running[w.kind]) <= q.share[w.kind] {
@@ -214,6 +214,6 @@ func (w *wave) losses(leaves []*queue) (losses []loss) {
 			}
 		}
 	}
-	slices.SortFunc(losses, func(a, b loss) int { return victim.Compare(a.Victim, b.Victim) })
+	slices.SortFunc(losses, func(a, b loss) int { return w.finder.Compare(a.Victim, b.Victim) })
 	return losses
 }

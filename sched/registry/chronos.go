@@ -64,13 +64,13 @@ func newChronos(inner string, conf map[string]string, setup sched.Setup) (sched.
 			rest[name] = value
 		}
 	}
-	s := settings{policy: chronosName, conf: own}
+	s := Settings{policy: chronosName, conf: own}
 	c := chronos.Config{
 		Preempt: setup.Preempt, Racks: setup.Placement.Racks,
-		Wait:    int64(s.positive("hammr.chronos.wait")),
-		Reserve: int64(s.positive("hammr.chronos.reserve")),
-		SameJob: s.bool("hammr.chronos.same-job"),
-		PriorityOnly: parsed(&s, ChronosVictims, "least or priority", func(text string) (bool, error) {
+		Wait:    int64(s.Positive("hammr.chronos.wait")),
+		Reserve: int64(s.Positive("hammr.chronos.reserve")),
+		SameJob: s.Bool("hammr.chronos.same-job"),
+		PriorityOnly: Parsed(&s, ChronosVictims, "least or priority", func(text string) (bool, error) {
 			if text != "least" && text != "priority" {
 				return false, errors.New("unknown")
 			}
@@ -78,12 +78,12 @@ func newChronos(inner string, conf map[string]string, setup sched.Setup) (sched.
 		}),
 	}
 	if inner == "" {
-		inner = innerName(s.text(ChronosPolicy))
+		inner = innerName(s.Text(ChronosPolicy))
 	}
 	if err := s.err(); err != nil {
 		return nil, err
 	}
-	if policies[inner].make == nil {
+	if policies.all[inner].New == nil {
 		return nil, fmt.Errorf("policy %s: no policy %q that it could wrap", chronosName, inner)
 	}
 	wrapped, err := configure(inner, rest, setup)

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
@@ -20,17 +21,29 @@ const (
 	SlotFreeLatency = "hammr.preempt.slot.free.latency" // ms until the master knows that a slot is free
 )
 
+// Victims is a setting of every policy: which of the attempts that may lose their slots loses it
+// first. Its values are the names that RegisterVictims has.
+const Victims = "hammr.preempt.victims"
+
+func init() {
+	RegisterVictims("least-work", preempt.LeastWork{})
+	RegisterVictims("most-remaining", preempt.MostRemaining{})
+}
+
 // takePreempt reads the preemption settings that all policies share, and returns the other
 // settings. A setting that is missing keeps the value of the cluster's configuration.
 func takePreempt(policy string, conf map[string]string, config *preempt.Config) (rest map[string]string, err error) {
-	s, rest := takeSettings(policy, conf, MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency)
-	if ms := s.millisOrNever(MinRun); ms != 0 {
+	s, rest := takeSettings(policy, conf, MinRun, TaskMemory, DiskRate, SplitTime, SlotFreeLatency, Victims)
+	if ms := s.MillisOrNever(MinRun); ms != 0 {
 		config.MinRunMillis = ms
+	}
+	if order := Parsed(s, Victims, "one of "+strings.Join(orders.names(), ", "), orders.find); order != nil {
+		config.Order = order
 	}
 	for name, cost := range map[string]*int64{
 		TaskMemory: &config.TaskBytes, DiskRate: &config.DiskRate, SplitTime: &config.SplitMillis, SlotFreeLatency: &config.SlotFreeLatency,
 	} {
-		if value := s.integer(name, "a whole number above 0, at most 10^15", 1, 1e15); value != 0 {
+		if value := s.Integer(name, "a whole number above 0, at most 10^15", 1, 1e15); value != 0 {
 			*cost = value
 		}
 	}
@@ -56,7 +69,7 @@ const (
 // scheduling by its wait, so a wait without a method means delay.
 func takePlacement(policy string, conf map[string]string, p *sched.Placement) (rest map[string]string, err error) {
 	s, rest := takeSettings(policy, conf, PlacementMethod, LocalityDelay, NodeDelay, RackDelay)
-	method := parsed(s, PlacementMethod, "flow, delay or none", sched.ParseMethod)
+	method := Parsed(s, PlacementMethod, "flow, delay or none", sched.ParseMethod)
 	if len(s.conf) > 0 {
 		p.Method = cmp.Or(method, sched.Delay)
 	}
@@ -69,12 +82,12 @@ func takePlacement(policy string, conf map[string]string, p *sched.Placement) (r
 
 // wait reads a number of ms. If the setting is missing or -1, it returns the value
 // otherwise. So it does for a bad value, which err reports later.
-func (s *settings) wait(name string, otherwise int64) int64 {
-	if s.text(name) == "" {
+func (s *Settings) wait(name string, otherwise int64) int64 {
+	if s.Text(name) == "" {
 		return otherwise
 	}
 	errs := len(s.errs)
-	if ms := s.integer(name, "a whole number of ms, or -1", -1, 1e15); ms >= 0 && len(s.errs) == errs {
+	if ms := s.Integer(name, "a whole number of ms, or -1", -1, 1e15); ms >= 0 && len(s.errs) == errs {
 		return ms
 	}
 	return otherwise

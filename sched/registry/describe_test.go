@@ -16,7 +16,7 @@ import (
 func TestDescribedSettingsAreThoseThatPoliciesRead(t *testing.T) {
 	for _, policy := range Names() {
 		var described []string
-		for _, s := range Settings(policy) {
+		for _, s := range SettingsOf(policy) {
 			described = append(described, s.Name)
 		}
 		read := map[string]bool{}
@@ -52,7 +52,7 @@ func TestDescribedSettingsAreThoseThatPoliciesRead(t *testing.T) {
 // TestDescribedValuesAreAccepted sets each setting to its default, and to each of its values.
 func TestDescribedValuesAreAccepted(t *testing.T) {
 	for _, policy := range Names() {
-		for _, s := range append(SharedSettings(), Settings(policy)...) {
+		for _, s := range append(SharedSettings(), SettingsOf(policy)...) {
 			for _, value := range append([]string{s.Default}, s.Values...) {
 				if s.Name == MapPreemption || s.Name == ReducePreemption || value == "" || s.Name == "hammr.hfsp.estimator" && value == "oracle" {
 					continue
@@ -84,7 +84,7 @@ func settingsTable() string {
 	}
 	group("all", SharedSettings())
 	for _, policy := range []string{"fair", "hammr", "hfsp", "disco", "chronos"} {
-		group(policy, Settings(policy))
+		group(policy, SettingsOf(policy))
 	}
 	return out.String()
 }

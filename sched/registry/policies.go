@@ -23,16 +23,25 @@ const (
 // suspending and checkpointing attempts. False is Hadoop's behavior.
 const ConserveShares = "hammr.fair.conserve.shares"
 
+// The built-in policies are registered as those of other modules are.
+func init() {
+	Register("disco", Policy{New: newDisco, Settings: discoSettings})
+	Register("fair", Policy{New: newFair, Settings: fairSettings, Pools: true})
+	Register("fifo", Policy{New: newFIFO})
+	Register("hammr", Policy{New: newHammr, Settings: hammrSettings, Pools: true})
+	Register("hfsp", Policy{New: newHFSP, Settings: hfspSettings, JobSizes: true})
+}
+
 // newFIFO makes the policy without settings of its own.
-func newFIFO(_ *settings, setup sched.Setup) sched.Policy { return fifo.New(setup.Placement) }
+func newFIFO(_ *Settings, setup sched.Setup) sched.Policy { return fifo.New(setup.Placement) }
 
 // newDisco reads the settings of Disco's scheduler. The only setting is the time for which a
 // slot waits for a job between two stages. Disco's paper gives no value for it.
-func newDisco(s *settings, setup sched.Setup) sched.Policy {
+func newDisco(s *Settings, setup sched.Setup) sched.Policy {
 	return disco.New(disco.Config{
 		Placement:     setup.Placement,
 		Preempt:       setup.Preempt,
-		ReserveMillis: int64(s.positive("hammr.disco.transition.hold")),
+		ReserveMillis: int64(s.Positive("hammr.disco.transition.hold")),
 	})
 }
 
@@ -40,24 +49,24 @@ func newDisco(s *settings, setup sched.Setup) sched.Policy {
 const weightBooster = "org.apache.hadoop.mapred.NewJobWeightBooster"
 
 // newFair reads the settings of Hadoop's fair scheduler, under Hadoop's names.
-func newFair(s *settings, setup sched.Setup) sched.Policy {
-	booster := parsed(s, "mapred.fairscheduler.weightadjuster", weightBooster+", since Hammr loads no classes", func(class string) (bool, error) {
+func newFair(s *Settings, setup sched.Setup) sched.Policy {
+	booster := Parsed(s, "mapred.fairscheduler.weightadjuster", weightBooster+", since Hammr loads no classes", func(class string) (bool, error) {
 		if class != weightBooster {
 			return false, errors.New("unknown")
 		}
 		return true, nil
 	})
 	c := fair.Config{
-		Allocations:     s.allocations(),
+		Allocations:     s.Allocations(),
 		Placement:       setup.Placement,
 		Preempt:         setup.Preempt,
-		Preemption:      s.bool("mapred.fairscheduler.preemption"),
-		ConserveShares:  !s.off(ConserveShares),
-		SizeBasedWeight: s.bool("mapred.fairscheduler.sizebasedweight"),
-		NewJobBoost:     s.bool("mapred.fairscheduler.newjobboost"),
-		BoostFactor:     s.positive("mapred.newjobweightbooster.factor"),
-		BoostMillis:     int64(s.positive("mapred.newjobweightbooster.duration")),
-		LoadMaxDiff:     s.positive("mapred.fairscheduler.load.max.diff"),
+		Preemption:      s.Bool("mapred.fairscheduler.preemption"),
+		ConserveShares:  !s.Off(ConserveShares),
+		SizeBasedWeight: s.Bool("mapred.fairscheduler.sizebasedweight"),
+		NewJobBoost:     s.Bool("mapred.fairscheduler.newjobboost"),
+		BoostFactor:     s.Positive("mapred.newjobweightbooster.factor"),
+		BoostMillis:     int64(s.Positive("mapred.newjobweightbooster.duration")),
+		LoadMaxDiff:     s.Positive("mapred.fairscheduler.load.max.diff"),
 	}
 	c.NewJobBoost = c.NewJobBoost || booster
 	c.Rankers = rankers(c.Allocations)
@@ -66,15 +75,15 @@ func newFair(s *settings, setup sched.Setup) sched.Policy {
 
 // newHammr reads the settings of the scheduler of the Hammr paper. Locality and
 // preemption are on unless they are set to false.
-func newHammr(s *settings, setup sched.Setup) sched.Policy {
+func newHammr(s *Settings, setup sched.Setup) sched.Policy {
 	c := hammr.Config{
-		Allocations:    s.allocations(),
+		Allocations:    s.Allocations(),
 		Placement:      setup.Placement,
 		Preempt:        setup.Preempt,
-		IgnoreLocality: s.off("hammr.scheduler.locality"),
-		NoPreemption:   s.off("hammr.scheduler.preemption"),
-		Threshold:      s.fraction("hammr.scheduler.preemption.threshold"),
-		Timeout:        int64(s.positive("hammr.scheduler.preemption.timeout")),
+		IgnoreLocality: s.Off("hammr.scheduler.locality"),
+		NoPreemption:   s.Off("hammr.scheduler.preemption"),
+		Threshold:      s.Fraction("hammr.scheduler.preemption.threshold"),
+		Timeout:        int64(s.Positive("hammr.scheduler.preemption.timeout")),
 	}
 	c.Rankers = rankers(c.Allocations)
 	return hammr.New(c)

@@ -2,7 +2,7 @@
 // whose slots are taken and how many:
 //
 //	f := &victim.Finder{Now: now, View: view, Preempt: config}
-//	victims := f.VictimsOf(account, kind) // the youngest first
+//	victims := f.VictimsOf(account, kind) // the youngest first, unless Preempt has an Order
 //	if i, p := f.First(victims, fits); i >= 0 {
 //		plan.Preempts = append(plan.Preempts, p)
 //	}
@@ -31,9 +31,24 @@ type Victim struct {
 	StartedAt int64             // ms since the epoch
 }
 
-// Compare orders victims: the youngest comes first, since it loses the least work.
-func Compare(a, b Victim) int {
+// Compare orders victims as the configured order does, and as compareAge does those that are equal there.
+func (f *Finder) Compare(a, b Victim) int {
+	return cmp.Or(f.Order(a.Attempt, b.Attempt), compareAge(a, b))
+}
+
+// compareAge orders victims: the youngest comes first, since it loses the least work.
+func compareAge(a, b Victim) int {
 	return cmp.Or(-cmp.Compare(a.StartedAt, b.StartedAt), -a.Attempt.Compare(b.Attempt))
+}
+
+// Order compares two attempts by the configured order; 0 without one.
+func (f *Finder) Order(a, b cluster.AttemptID) int {
+	if f.Preempt.Order == nil {
+		return 0
+	}
+	one, _, _ := f.request(a)
+	other, _, _ := f.request(b)
+	return f.Preempt.Order.Compare(one, other)
 }
 
 // Finder finds victims for one decision. It records the victims that it has taken.
@@ -64,7 +79,7 @@ type Finder struct {
 	claimedMemory map[string]int64         // bytes of memory for the attempts that replace them, by machine
 }
 
-// VictimsOf returns the victims of a job that have slots of a kind, the youngest first.
+// VictimsOf returns the victims of a job that have slots of a kind, in the order of Compare.
 // It leaves out attempts of unknown progress, attempts protected by the least run time,
 // attempts on machines whose slots are not given out again, and, unless the need is urgent,
 // those that would start again at once because readers wait for them.
@@ -77,7 +92,7 @@ func (f *Finder) VictimsOf(account *ledger.Account, kind cluster.Slot) (victims 
 			victims = append(victims, v)
 		}
 	}
-	slices.SortFunc(victims, Compare)
+	slices.SortFunc(victims, f.Compare)
 	return victims
 }
 
@@ -134,27 +149,40 @@ func (f *Finder) isProtected(a *cluster.Attempt) bool {
 // Take plans the preemption of a victim; ok is false if its slots have been taken already,
 // or if waiting for them is better. Cause is shown to users.
 func (f *Finder) Take(v Victim, cause string) (p sched.Preempt, ok bool) {
-	j, t, a, ok := f.View.Attempt(v.Attempt)
-	if !ok || f.taken[v.Attempt] {
+	if f.taken[v.Attempt] {
 		return p, false
 	}
-	_, stage, _, _ := f.View.Task(v.Attempt.Task)
-	request := preempt.Victim{
-		Reduce:          stage.Slot == cluster.ReduceSlot,
-		CanSplit:        j.CanSplit(t),
-		DisallowedModes: stage.DisallowedModes,
+	request, together, ok := f.request(v.Attempt)
+	if !ok {
+		return p, false
 	}
-	together := f.View.GangOf(a)
-	if f.KeepWork {
-		request.DisallowedModes |= preempt.SetOf(preempt.Kill)
-	}
-	f.describe(&request, together)
 	mode := f.Preempt.Choose(request)
 	if mode == preempt.Wait || mode == preempt.Suspend && f.MaySuspend != nil && !f.MaySuspend() {
 		return p, false
 	}
 	f.noteTaken(together, mode)
 	return sched.Preempt{Attempt: v.Attempt, Mode: mode, Cause: cause}, true
+}
+
+// request describes an attempt, with those that lose their slots together with it; ok is false if it is
+// unknown.
+func (f *Finder) request(id cluster.AttemptID) (request preempt.Victim, together []*cluster.Attempt, ok bool) {
+	j, t, a, ok := f.View.Attempt(id)
+	if !ok {
+		return request, nil, false
+	}
+	_, stage, _, _ := f.View.Task(id.Task)
+	request = preempt.Victim{
+		Reduce:          stage.Slot == cluster.ReduceSlot,
+		CanSplit:        j.CanSplit(t),
+		DisallowedModes: stage.DisallowedModes,
+	}
+	together = f.View.GangOf(a)
+	if f.KeepWork {
+		request.DisallowedModes |= preempt.SetOf(preempt.Kill)
+	}
+	f.describe(&request, together)
+	return request, together, true
 }
 
 // First plans the preemption of the first of some victims that fits and that Take accepts. i is its place

@@ -268,3 +268,25 @@ func TestGangIsCheckpointedWhole(t *testing.T) {
 	s.Now -= 100_000
 	want(t, "while it rests", len(s.among(s.finder(preempt.Config{}), cluster.MapSlot)), "0")
 }
+
+// TestOrderOfVictims sorts three attempts that started one after the other.
+func TestOrderOfVictims(t *testing.T) {
+	s := newFixture(t, dag.MapReduce(3, 0))
+	s.SoftState = known{0: {ReportedAt: 100, Fraction: .5}, 1: {ReportedAt: 100, Fraction: .1}, 2: {ReportedAt: 100, Fraction: .9}}
+	for n := range 3 {
+		s.Start(s.job, 0, n, "m")
+	}
+	s.Now = 100
+	for order, expected := range map[preempt.Order]string{nil: "[2 1 0]", preempt.LeastWork{}: "[2 1 0]", preempt.MostRemaining{}: "[1 0 2]", oldest{}: "[0 1 2]"} {
+		f := s.finder(preempt.Config{Map: preempt.Kill, Order: order})
+		victims := s.among(f, cluster.MapSlot)
+		want(t, fmt.Sprintf("order %T", order), numbers(victims), expected)
+		_, p := f.First(victims, func(Victim, *cluster.Attempt) bool { return true })
+		want(t, fmt.Sprintf("first of order %T", order), p.Attempt.Task.Number, expected[1:2])
+	}
+}
+
+// oldest takes the slot of the attempt that has had it longest.
+type oldest struct{}
+
+func (oldest) Compare(a, b preempt.Victim) int { return int(b.Elapsed - a.Elapsed) }
