@@ -166,7 +166,7 @@ func TestProgramName(t *testing.T) {
 }
 
 func TestVersionLine(t *testing.T) {
-	built := debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}
+	built := debug.BuildInfo{Main: debug.Module{Path: hammrModule, Version: "v1.2.3"}}
 	if got := versionLine("", built); !strings.HasPrefix(got, "hammr v1.2.3 (go") {
 		t.Errorf("version of a module: %s", got)
 	}
@@ -176,6 +176,13 @@ func TestVersionLine(t *testing.T) {
 	}
 	if got := versionLine("", debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}); !strings.HasPrefix(got, "hammr dev (") {
 		t.Errorf("version of a work tree: %s", got)
+	}
+	for replace, want := range map[*debug.Module]string{nil: "hammr v1.2.3 in example.com/mine v0.1.0 (go", {}: "hammr dev in example.com/mine v0.1.0 (go"} {
+		hammr := debug.Module{Path: hammrModule, Version: "v1.2.3", Replace: replace}
+		built := debug.BuildInfo{Main: debug.Module{Path: "example.com/mine", Version: "v0.1.0"}, Deps: []*debug.Module{{Path: "other"}, &hammr}}
+		if got := versionLine("", built); !strings.HasPrefix(got, want) {
+			t.Errorf("version of the program of another module: %s, want %s", got, want)
+		}
 	}
 }
 

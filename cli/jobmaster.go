@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"runtime/debug"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/hammr/hammr/internal/daemon"
 	"github.com/hammr/hammr/internal/daemon/masterd"
+	"github.com/hammr/hammr/sched/registry"
 )
 
 // newJobmaster returns the command of a daemon. It runs until SIGTERM and then exits with 0.
@@ -29,7 +31,7 @@ those that need a restart. If a setting is wrong, all stay as they are.`,
   hammr jobmaster --id m2 --masters m1=a,m2=b,m3=c --cluster-id 1763700000000 \
     --dir /var/lib/hammr --token-file /etc/hammr/token`,
 	}
-	return daemonCommand{
+	cmd = daemonCommand{
 		config: &c,
 		again:  func() daemon.Config { return new(masterd.Config) },
 		open: func() (run, reload func(context.Context) error, err error) {
@@ -43,16 +45,15 @@ those that need a restart. If a setting is wrong, all stay as they are.`,
 			return d.Run, func(ctx context.Context) error { return d.Reload(ctx, c) }, err
 		},
 	}.withSettings(cmd)
+	completes(cmd, "policy", registry.Names())
+	return cmd
 }
 
-// buildVersion returns the version that clients receive: the release, or the version that Go
+// buildVersion returns the version that clients receive: that of Hammr, or else the version that Go
 // records of the main module; "" means unknown.
 func buildVersion() string {
-	if version != "" {
-		return version
-	}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
+		return cmp.Or(releaseOf(version, *info), info.Main.Version)
 	}
-	return ""
+	return version
 }

@@ -40,6 +40,9 @@ func (r clusterCommands) newSchedulerShow() *cobra.Command {
 		return docs.Policy.From(ctx, q, docs.No{})
 	}, func(q *query, p apidoc.Policy) {
 		fmt.Fprintf(q.stdout, "Scheduling policy %s\n", p.Policy)
+		if p.Problem != "" {
+			fmt.Fprintf(q.stdout, "  not in use: %s\n", oneLine(p.Problem))
+		}
 		for _, setting := range slices.Sorted(maps.Keys(p.Conf)) {
 			fmt.Fprintf(q.stdout, "  %s=%s\n", setting, oneLine(p.Conf[setting]))
 		}
@@ -86,6 +89,7 @@ scheduler is read once, on this machine.`,
 		return q.warnClosedPools(ctx, conf)
 	})
 	cmd.Flags().Var(conf, "conf", "a setting of the policy; repeat the flag for more")
+	cmd.ValidArgsFunction = cobra.FixedCompletions(registry.Names(), cobra.ShellCompDirectiveNoFileComp)
 	return cmd
 }
 

@@ -19,9 +19,10 @@ func newSim() *cobra.Command {
 		Use:   "sim",
 		Short: "Simulate schedulers in virtual time",
 		Example: "  hammr sim run --workload jobs.csv --policy fifo --nodes 100 --out results\n" +
+			"  hammr sim verify fifo\n" +
 			"  hammr sim whatif --history histories --policy hfsp --nodes 20\n" +
 			"  hammr sim fluid --discipline psbs --jobs jobs.csv --out sojourns.csv",
-	}, newSimRun(), newSimWhatif(), newSimFluid())
+	}, newSimRun(), newSimWhatif(), newSimFluid(), newSimVerify())
 }
 
 // statusLine is the last line of a terminal, which shows the progress of runs. Without a

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hammr/hammr/internal/testing/must"
+	"github.com/hammr/hammr/sched/registry"
 	"github.com/hammr/hammr/sim"
 )
 
@@ -117,8 +118,7 @@ func TestSimRunRefuses(t *testing.T) {
 		"--nodes 2 --policy fifo,fifo":            `--policy: "fifo" is named twice`,
 		"--nodes 2 --policy fifo --size-error 1":  "--size-error: none of fifo estimates sizes; hfsp does",
 		"--nodes 2 --policy hfsp --size-error -1": "--size-error -1: expected 0 to 10",
-		"--nodes 2 --policy lottery": `--policy: policy "lottery": not one of chronos, chronos+disco, chronos+fair, chronos+fifo, chronos+hammr, ` +
-			"chronos+hfsp, disco, fair, fifo, hammr, hfsp",
+		"--nodes 2 --policy lottery": `--policy: policy "lottery": not one of ` + strings.Join(registry.Names(), ", "),
 		"--nodes 2 --conf hfsp:a=b": `--conf: policy "hfsp" is none of fifo`,
 		"--nodes 2 --policy disco,fifo --conf hammr.disco.transition.hold=5": "--policy: policy fifo: setting hammr.disco.transition.hold: the policy has no settings; " +
 			"--conf POLICY:NAME=VALUE sets one policy alone",

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -34,16 +35,16 @@ func ownVersion() string {
 	return versionLine(version, built)
 }
 
-// versionLine returns the release, else the version that Go records for `go install`, else
-// "dev". Then it names the Go version and platform, and the commit if the binary was built
-// in a repository.
+// hammrModule is the path of Hammr's module.
+const hammrModule = "github.com/hammr/hammr"
+
+// versionLine returns the release, else the version that Go records for `go install` or of Hammr in the
+// program of another module, else "dev". Then it names that program, the Go version and platform, and the
+// commit if the binary was built in a repository.
 func versionLine(release string, built debug.BuildInfo) string {
-	// Go records "(devel)" for a build of a work tree.
-	if v := built.Main.Version; release == "" && v != "(devel)" {
-		release = v
-	}
-	if release == "" {
-		release = "dev"
+	release, within := releaseOf(release, built), ""
+	if m := built.Main; m.Path != "" && m.Path != hammrModule {
+		within = " in " + strings.TrimSpace(m.Path+" "+strings.Trim(m.Version, "()"))
 	}
 	facts := []string{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	for _, s := range built.Settings {
@@ -52,5 +53,19 @@ func versionLine(release string, built debug.BuildInfo) string {
 			facts = append(facts, "commit "+s.Value[:min(12, len(s.Value))])
 		}
 	}
-	return fmt.Sprintf("hammr %s (%s)", release, strings.Join(facts, ", "))
+	return fmt.Sprintf("hammr %s%s (%s)", cmp.Or(release, "dev"), within, strings.Join(facts, ", "))
+}
+
+// releaseOf returns the version of Hammr in a binary; "" if it was built from a work tree, for which Go
+// records "(devel)" or a replacement.
+func releaseOf(release string, built debug.BuildInfo) string {
+	if release != "" {
+		return release
+	}
+	for _, m := range append([]*debug.Module{&built.Main}, built.Deps...) {
+		if m.Path == hammrModule && m.Replace == nil && m.Version != "(devel)" {
+			return m.Version
+		}
+	}
+	return ""
 }

@@ -17,8 +17,8 @@
 // To write a policy, read four files: policy.go (what a policy sees and implements), plan.go
 // (what it returns), want.go (to what slots can be given), optional.go (what it may
 // implement in addition). Package placement finds the machines, package ledger counts the
-// slots of jobs, and package victim chooses attempts to preempt. A line in package registry
-// makes the policy known to programs.
+// slots of jobs, and package victim chooses attempts to preempt. A call of registry.Register
+// makes the policy known to programs, and `hammr sim verify` checks it.
 package sched
 
 import (

@@ -10,7 +10,8 @@ import (
 )
 
 // checkInvariants checks the state, and compares the model with it: no machine runs more
-// attempts than it has slots, and no attempt has done more work than it has.
+// attempts than it has slots, and no attempt has done more work than it has. A machine that is lost or drained, or
+// has had slots taken away, may have more assigned than it offers now.
 //
 //	for each machine and kind:  running, not suspended ≤ slots + migrating
 //	for each attempt:           0 ≤ workDone ≤ ownWork,  copied ≤ bytes,  restoredWork ≤ taskWork
@@ -36,7 +37,7 @@ func (b *body) checkInvariants() error {
 			if n > b.slotsOf(cluster.Slot(kind))+moving {
 				errs = append(errs, fmt.Errorf("%s runs %d %vs, more than it has slots", m.name, n, cluster.Slot(kind)))
 			}
-			if known != nil && known.Free(cluster.Slot(kind))+moving < 0 && !known.Lost {
+			if known != nil && known.Free(cluster.Slot(kind))+moving < 0 && known.Slots[kind] == b.slotsOf(cluster.Slot(kind)) {
 				errs = append(errs, fmt.Errorf("%s has more slots assigned than it has", m.name))
 			}
 		}

@@ -243,7 +243,7 @@ var importTable = []row{
 	}},
 	{"bench/program/...", []string{"bench", "dag", "mr"}},
 	{"cli", []string{"..."}},
-	{"cmd/...", []string{"cli", "internal/rpc/taskproc"}},
+	{"cmd/...", []string{"cli"}},
 	{"deploy/packages/man", []string{"cli"}},
 
 	// Tools for tests. Nothing that ships imports them, except the laboratory; the HDFS of a
@@ -305,6 +305,7 @@ var restricted = []restriction{
 	{modulePath + "/sched/hfsp", []string{"sched/registry"}, samePolicyReason},
 	{modulePath + "/sched/disco", []string{"sched/registry"}, samePolicyReason},
 	{modulePath + "/sched/chronos", []string{"sched/registry"}, samePolicyReason},
+	{modulePath + "/sim/verify", []string{"cli"}, "its policy only watches another one"},
 }
 
 const samePolicyReason = "a policy of a name is the same in a jobmaster and in the simulator"

@@ -79,7 +79,11 @@ func (l *ModelTest) Step() {
 	case verb == "submit":
 		l.submit()
 	case verb == "plan":
-		for _, c := range l.Policy.Decide(l.Now, l.PolicyView()).Commands(l.View()) {
+		plan := l.Policy.Decide(l.Now, l.PolicyView())
+		if err := plan.Check(l.PolicyView()); err != nil {
+			l.Random.Fatal(err)
+		}
+		for _, c := range plan.Commands(l.View()) {
 			if !l.Try(c) {
 				l.Random.Fatalf("refused: %+v", c)
 			}

@@ -124,7 +124,11 @@ func (b *RandomCluster) RandomGraph() dag.Graph {
 func (b *RandomCluster) ApplyPlans() {
 	b.T.Helper()
 	for {
-		all := b.Policy.Decide(b.Now, b.PolicyView()).Commands(b.View())
+		plan := b.Policy.Decide(b.Now, b.PolicyView())
+		if err := plan.Check(b.PolicyView()); err != nil {
+			b.T.Fatal(err)
+		}
+		all := plan.Commands(b.View())
 		if len(all) == 0 {
 			return
 		}
