@@ -217,7 +217,7 @@ func (f *fakeCluster) Change(ctx context.Context, q *wire.ChangeRequest) (*wire.
 
 func (f *fakeCluster) policy() apidoc.Policy {
 	return apidoc.Policy{
-		Policy: "fair", Conf: map[string]string{"weight": "2", "line": "a\nb"},
+		Policy: "fair", Problem: "fifo decides: policy fair has panicked", Conf: map[string]string{"weight": "2", "line": "a\nb"},
 		Allocations: &apidoc.AllocationFile{
 			File: "pools.xml", Taken: submitted, Problems: []string{"pools.xml:3: <weight> of pool \"a\" \"-2\"; expected a number of 0 or more"},
 			Warnings: []string{"pools.xml:7: <color> of pool \"b\", which is unknown and ignored; expected one of weight"},

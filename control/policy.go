@@ -62,8 +62,14 @@ func (c *Controller) Preview(now int64, policy sched.Policy) (sched.Plan, []sche
 // Deferred returns Plan.Deferred of the latest decision.
 func (c *Controller) Deferred() []sched.StageWait { return c.deferred }
 
-// WaitClass returns why the policy gives a job no slots of a kind, as a sched.WaitClassifier does.
-func (c *Controller) WaitClass(j *cluster.Job, kind cluster.Slot) sched.WaitClass {
+// WaitClass returns why the policy gives a job no slots of a kind, as a sched.WaitClassifier does. It is
+// NotWaiting if the policy panics, because the caller asks for each job, and no job is the cause.
+func (c *Controller) WaitClass(j *cluster.Job, kind cluster.Slot) (class sched.WaitClass) {
+	defer func() {
+		if recover() != nil {
+			class = sched.NotWaiting
+		}
+	}()
 	return sched.WaitClassOf(c.policy, j, kind)
 }
 

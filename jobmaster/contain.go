@@ -92,8 +92,13 @@ func (m *Master) tryStep() (out control.Output, ok bool) {
 		if v == nil {
 			return
 		}
-		suspect := m.brain.Recover(m.nextFallback())
+		fallback, name := m.nextFallback()
+		suspect := m.brain.Recover(fallback)
 		m.logPanic("panic in a scheduling step", v, "job", suspect.Job, "policy", suspect.Policy)
+		if suspect.Policy {
+			m.fallbacks++
+			m.policyProblem = fmt.Sprintf("%s: policy %s has panicked: %v; 'hammr scheduler set %s' tries it again", name, m.view.Policy(), v, m.view.Policy())
+		}
 		m.failJob(suspect.Job)
 	}()
 	events := m.events
@@ -101,13 +106,12 @@ func (m *Master) tryStep() (out control.Output, ok bool) {
 	return m.brain.Step(m.now(), events), true
 }
 
-// nextFallback returns the policy that replaces one that has panicked: fifo, and one that
+// nextFallback returns the policy that replaces one that has panicked, and what it does: fifo, and one that
 // starts nothing if fifo panics too. The policy of the cluster is tried again in the next lead,
 // or when it is set.
-func (m *Master) nextFallback() sched.Policy {
-	m.fallbacks++
-	if m.fallbacks > 1 {
-		return idle.Policy{}
+func (m *Master) nextFallback() (p sched.Policy, does string) {
+	if m.fallbacks > 0 {
+		return idle.Policy{}, "no task starts"
 	}
-	return fifo.New(sched.DefaultPlacement())
+	return fifo.New(sched.DefaultPlacement()), "fifo decides"
 }

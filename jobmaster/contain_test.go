@@ -1,6 +1,8 @@
 package jobmaster_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
+	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fifo"
@@ -51,6 +54,72 @@ func TestPanickingPolicyIsReplacedByFIFO(t *testing.T) {
 	withPanicky(t, 1<<60, func(w *testCluster) {
 		w.addTasknode("a", 2, 1)
 		w.wantDone(w.submit(4, 2))
+		if got := w.policy().Problem; !strings.HasPrefix(got, "fifo decides: policy fifo has panicked: policy; 'hammr scheduler set fifo' tries it again") {
+			t.Errorf("the policy has the problem %q", got)
+		}
+		must.Do(t, w.leader().SetPolicy(w.ctx, "other", nil))
+		synctest.Wait()
+		if got := w.policy().Problem; !strings.Contains(got, "policy other has panicked") {
+			t.Errorf("the policy, set again, has the problem %q", got)
+		}
+	})
+}
+
+// doublingPolicy is fifo, and plans each start twice.
+type doublingPolicy struct{ fifo.Policy }
+
+func (p *doublingPolicy) Decide(now int64, v sched.View) sched.Plan {
+	plan := p.Policy.Decide(now, v)
+	plan.Starts = append(plan.Starts, plan.Starts...)
+	return plan
+}
+
+// TestMastersWithoutThePolicy changes the policy to one that the program of the next leader lacks, or
+// that it cannot make. The next leader uses fifo and says so. The policy is in use again under a leader that
+// has it. Jobs run under each of them, also while the policy plans each start twice.
+func TestMastersWithoutThePolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestCluster(t, 0)
+		defer w.close()
+		for _, program := range []string{"whole", "lacks", "panics"} {
+			w.configure = func(cfg *jobmaster.Config) {
+				cfg.Policy = func(name string, conf map[string]string) (sched.Policy, error) {
+					switch {
+					case name != "mine":
+						return policyNamed(name, conf)
+					case program == "lacks":
+						return nil, errors.New(`policy "mine": not one of fair, fifo`)
+					case program == "panics":
+						panic("no weights")
+					}
+					return new(doublingPolicy), nil
+				}
+			}
+			w.addMaster()
+		}
+		w.addTasknode("a", 2, 1)
+		for i, problem := range []string{"", `policy "mine": not one of fair, fifo; restart the masters with a program that has the policy`, "fifo decides: policy mine cannot be made: no weights"} {
+			w.elect(i)
+			synctest.Wait()
+			if i == 0 {
+				must.Do(t, w.leader().SetPolicy(w.ctx, "mine", nil))
+			}
+			spec := w.spec(4, 2)
+			spec.Sequence, spec.OutputDir = uint64(i+1), fmt.Sprintf("mem:///out%d", i)
+			w.wantSucceeded(w.submitSpec(spec))
+			if got := w.policy(); got.Policy != "mine" || (got.Problem == "") != (problem == "") || !strings.Contains(got.Problem, problem) {
+				t.Errorf("under master %d the policy is %s with the problem %q, want %q", i, got.Policy, got.Problem, problem)
+			}
+		}
+		err := w.leader().SetPolicy(w.ctx, "mine", nil)
+		if err == nil || !strings.Contains(err.Error(), "internal error") {
+			t.Errorf("a policy that cannot be made is set: %v", err)
+		}
+		must.Do(t, w.leader().SetPolicy(w.ctx, "fair", nil))
+		synctest.Wait()
+		if got := w.policy(); got.Policy != "fair" || got.Problem != "" {
+			t.Errorf("another policy: %+v", got)
+		}
 	})
 }
 

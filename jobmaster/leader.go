@@ -3,6 +3,7 @@ package jobmaster
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/hammr/hammr/cluster"
@@ -44,6 +45,7 @@ type lead struct {
 	pools           []string               // declared pools: View.Pools after all commands that this lead has requested
 	endPoolFile     context.CancelFunc     // ends the watch of the pool file; nil if there is none
 	fallbacks       int                    // how often another policy has replaced one that panicked
+	policyProblem   string                 // why another policy decides than the state names; "" if it does not
 	decisionsFailed bool                   // a write to Config.Decisions failed and was logged
 	outputsUnsent   map[cluster.JobID]bool // jobs with logs of outputs that have changed in this step
 	progressWanted  bool                   // a machine was lost: ask the others for progress in the next step
@@ -69,9 +71,10 @@ func (m *Master) becomeLeader(ctx context.Context) {
 	m.stepDown(ErrNotLeader)
 	m.state.Unload()
 	ctx, end := context.WithCancel(ctx)
+	policy, problem := m.policy()
 	m.lead = &lead{
 		ctx: ctx, cancel: end, since: m.now(), ranAt: m.now(),
-		brain:     control.New(m.view, m.policy()),
+		brain:     control.New(m.view, policy),
 		starts:    make(rackStarts),
 		events:    []control.Event{control.Leading{}},
 		records:   make(map[cluster.JobID]*record),
@@ -81,7 +84,7 @@ func (m *Master) becomeLeader(ctx context.Context) {
 		counts:    newCounts(),
 		pools:     m.view.Pools(),
 
-		outputsUnsent: make(map[cluster.JobID]bool),
+		policyProblem: problem, outputsUnsent: make(map[cluster.JobID]bool),
 	}
 	m.brain.AnticipateEnds()
 	m.decisions.clear()
@@ -222,7 +225,8 @@ func (m *Master) syncRecords(delta cluster.Delta) {
 	if delta.Policy {
 		m.applyPoolFile()
 		m.fallbacks, m.considered.at = 0, 0
-		m.events = append(m.events, control.PolicyChanged{Policy: m.policy()})
+		policy, problem := m.policy()
+		m.policyProblem, m.events = problem, append(m.events, control.PolicyChanged{Policy: policy})
 	}
 	for _, id := range delta.Archived {
 		m.jobArchived(id)
@@ -250,15 +254,23 @@ func (m *Master) jobChanged(id cluster.JobID) {
 	}
 }
 
-// policy makes the policy that the state names. SetPolicy has checked the name, but a master
-// of another version may not know this policy.
-func (m *Master) policy() sched.Policy {
-	p, err := m.cfg.Policy(m.view.Policy(), m.policyConf())
+// policy makes the policy that the state names. SetPolicy has checked the name, but the program of this
+// master may be another one, which has no such policy. Then fifo decides, and problem says why.
+func (m *Master) policy() (p sched.Policy, problem string) {
+	name := m.view.Policy()
+	defer func() {
+		if v := recover(); v != nil {
+			m.logPanic("panic while a policy was made; using fifo", v, "policy", name)
+			p, problem = fifo.New(sched.DefaultPlacement()), fmt.Sprintf("fifo decides: policy %s cannot be made: %v", name, v)
+		}
+	}()
+	p, err := m.cfg.Policy(name, m.policyConf())
 	if err == nil {
-		return p
+		return p, ""
 	}
-	m.cfg.Logger.Error("policy unknown to this master, using fifo", "policy", m.view.Policy(), "error", err)
-	return fifo.New(sched.DefaultPlacement())
+	const remedy = "restart the masters with a program that has the policy, or choose another with 'hammr scheduler set'"
+	m.cfg.Logger.Error("policy unknown to this master, using fifo", "policy", name, "error", err, "remedy", remedy)
+	return fifo.New(sched.DefaultPlacement()), fmt.Sprintf("fifo decides: the leader's program cannot make the policy: %v; %s", err, remedy)
 }
 
 // policyConf returns the settings of the policy as a map. The state keeps them as a sorted

@@ -179,7 +179,7 @@ func setPolicy(name string, conf map[string]string) cluster.SetPolicy {
 // master watches.
 func (m *Master) Policy(ctx context.Context) (apidoc.Policy, error) {
 	return query(ctx, m, func() (apidoc.Policy, error) {
-		out := apidoc.Policy{Policy: m.view.Policy(), Conf: m.policyConf(), Fingerprint: m.policyFingerprint(), LastChange: m.lastPolicyChange()}
+		out := apidoc.Policy{Policy: m.view.Policy(), Conf: m.policyConf(), Fingerprint: m.policyFingerprint(), LastChange: m.lastPolicyChange(), Problem: m.policyProblem}
 		if file := m.settings().PoolFile; file != nil {
 			p := m.lead.poolFile
 			out.Allocations = &apidoc.AllocationFile{File: file.Name, Taken: p.appliedAt, Problems: p.problems, Warnings: p.warnings}

@@ -212,7 +212,7 @@ func newFake(name string) *fakeSource {
 					Moved: 39, MovedBytes: 4 << 20, BytesPerSecond: 90_000, Targets: []apidoc.DrainTarget{{Node: "n1", Moved: 39, Bytes: 4 << 20}}, LeftMillis: 4000, Basis: name}, Starts: map[string]int64{name: 3}, MapSlots: 2, ReduceSlots: 1, Outputs: []string{anOver}, Unhealthy: name, Suspicion: name},
 		},
 		pools: []apidoc.Queue{{Name: "default", State: "RUNNING"}, {Name: name, State: "RUNNING", Allotment: &apidoc.Allotment{Order: "fair", Weight: 2, Max: apidoc.Slots{Map: -1, Reduce: 3}, MaxJobs: -1}}},
-		policy: apidoc.Policy{Policy: "fair", Conf: map[string]string{name: name}, Allocations: &apidoc.AllocationFile{File: name, Taken: atMillis, Problems: []string{name}, Warnings: []string{name}},
+		policy: apidoc.Policy{Policy: "fair", Problem: name, Conf: map[string]string{name: name}, Allocations: &apidoc.AllocationFile{File: name, Taken: atMillis, Problems: []string{name}, Warnings: []string{name}},
 			Fingerprint: "f1", LastChange: &apidoc.PolicyChange{By: name, Time: atMillis - 60_000, Policy: "fifo", Conf: map[string]string{name: name}}},
 		audit: []apidoc.UserAction{
 			{Time: atMillis - 1000, User: name, Do: "job.priority", ID: aJob, To: "HIGH"}, {Time: atMillis - 2000, User: "ann", Do: "attempt.preempt", ID: anOpen, To: "split"},

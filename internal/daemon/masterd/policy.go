@@ -27,6 +27,12 @@ func NewPolicy(name string, conf map[string]string) (sched.Policy, error) {
 	return registry.New(name, rest, sched.Setup{Placement: sched.DefaultPlacement(), Preempt: modes})
 }
 
+// checkPolicy checks that this program has a policy, with its default settings.
+func checkPolicy(name string) error {
+	_, err := NewPolicy(name, nil)
+	return err
+}
+
 // takeMode removes a setting from conf and stores the preemption mode that it names.
 func takeMode(conf map[string]string, setting string, mode *preempt.Mode) error {
 	text, set := conf[setting]

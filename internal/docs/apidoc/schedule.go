@@ -5,6 +5,7 @@ import "strings"
 // Policy is the scheduling policy.
 type Policy struct {
 	Policy      string            `json:"policy"`
+	Problem     string            `json:"problem,omitempty"` // why another policy decides, and what to do; absent if this one does
 	Conf        map[string]string `json:"conf,omitempty"`
 	Allocations *AllocationFile   `json:"allocations,omitempty"` // absent if the masters watch no allocation file
 	Fingerprint string            `json:"fingerprint,omitempty"` // of the policy and conf: a change can expect it
