@@ -131,7 +131,7 @@ replace {{.}}
 {{end}}`
 
 // goMod returns the new module's go.mod. With a source tree it requires what programs need of the
-// tree's requirements, and repeats the tree's replacements, which count in the main module
+// tree's requirements, for a policy all of them because its program is the whole hammr, and repeats the tree's replacements, which count in the main module
 // only. Without one it requires the version of this binary, and `go mod tidy` adds the rest.
 func (p *Project) goMod(tree *treeModule, sums []byte) ([]byte, error) {
 	data := struct {
@@ -142,7 +142,9 @@ func (p *Project) goMod(tree *treeModule, sums []byte) ([]byte, error) {
 	if tree != nil {
 		// The replacement decides what is used; any version will do.
 		data.Hammr = modulePath + " v0.0.0"
-		data.Required = requiredVersions(tree, sums)
+		if data.Required = tree.Require; !p.policy {
+			data.Required = requiredVersions(tree, sums)
+		}
 		data.Replaced = p.replacements(tree)
 		if tree.Go != "" {
 			data.Go = tree.Go

@@ -30,6 +30,9 @@ type Config struct {
 	// Source is the source tree of Hammr that the module uses. Default as described at the
 	// package.
 	Source string
+	// Policies is for a scheduling policy in place of a program: the names of the known policies, of which it
+	// must have none. Default nil: a program.
+	Policies []string
 }
 
 // Project describes the files that New wrote.
@@ -39,20 +42,37 @@ type Project struct {
 	Source  string   // the source tree that the module uses, "" for none
 	Version string   // the version that the module requires if Source is ""
 	Files   []string // names within the directory, in order
+
+	policy bool // the module has a scheduling policy, which has the name Name
 }
 
 //go:embed template
 var templates embed.FS
 
-// files are what New writes in addition to go.mod and go.sum, with their templates.
-var files = []struct{ name, template string }{
+// file is a file to write, with its template.
+type file struct{ name, template string }
+
+// programFiles are what New writes for a program in addition to go.mod and go.sum.
+var programFiles = []file{
 	{".gitignore", "gitignore.tmpl"},
 	{"README.md", "README.md.tmpl"},
 	{"main.go", "main.go.tmpl"},
 	{"main_test.go", "main_test.go.tmpl"},
 }
 
-// New writes a program. If it fails, it removes what it has written. Everything is planned and
+// policyFiles are what New writes for a scheduling policy. Programs of other modules import its package.
+var policyFiles = []file{
+	{".gitignore", "gitignore.tmpl"},
+	{"README.md", "policy_README.md.tmpl"},
+	{"main.go", "policy_main.go.tmpl"},
+	{policyDir + "/policy.go", "policy.go.tmpl"},
+	{policyDir + "/policy_test.go", "policy_test.go.tmpl"},
+}
+
+// policyDir is the directory of the policy's package.
+const policyDir = "policy"
+
+// New writes a program or a policy. If it fails, it removes what it has written. Everything is planned and
 // filled in before the first file is written, so that most mistakes leave no trace.
 func New(cfg Config) (*Project, error) {
 	p, err := plan(cfg)
@@ -88,6 +108,10 @@ func plan(cfg Config) (*Project, error) {
 		return nil, fmt.Errorf("name of the new module: %q is not an import path: use letters, digits and . _ ~ -, and slashes between elements", p.Module)
 	}
 	p.Name = p.Module[strings.LastIndexByte(p.Module, '/')+1:]
+	if p.policy = cfg.Policies != nil; p.policy && (slices.Contains(cfg.Policies, p.Name) || !policyName().MatchString(p.Name)) {
+		return nil, fmt.Errorf("name of the new policy: %q is in use (%s), or has other characters than a-z, 0-9 and . _ -: choose another directory or --module",
+			p.Name, strings.Join(cfg.Policies, ", "))
+	}
 	if cfg.Source != "" {
 		p.Source, err = checkSource(cfg.Source)
 		return p, err
@@ -100,6 +124,9 @@ func plan(cfg Config) (*Project, error) {
 
 // validModule is an import path. An element begins and ends with no dot, and the path begins with no dash.
 var validModule = pattern.New(`^[0-9A-Za-z_~]([0-9A-Za-z._~-]*[0-9A-Za-z_~-])?(/[0-9A-Za-z_~-]([0-9A-Za-z._~-]*[0-9A-Za-z_~-])?)*$`)
+
+// policyName is what the last element of a module path must be to name a policy.
+var policyName = pattern.New(`^[a-z0-9][a-z0-9._-]*$`)
 
 var notInModule = pattern.New(`[^a-z0-9._-]+`)
 
@@ -124,6 +151,10 @@ func (p *Project) contents() (map[string][]byte, error) {
 	parsed, err := template.ParseFS(templates, "template/*.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("template of a program: %w", err)
+	}
+	files := programFiles
+	if p.policy {
+		files = policyFiles
 	}
 	for _, f := range files {
 		var b bytes.Buffer
@@ -156,6 +187,11 @@ func prepareDir(dir string) (made bool, err error) {
 // write writes the files in the order of their names, and notes each before it begins, so that
 // removeFiles finds one that is half written.
 func (p *Project) write(dir string, contents map[string][]byte) error {
+	if p.policy {
+		if err := os.Mkdir(filepath.Join(dir, policyDir), 0o755); err != nil {
+			return fmt.Errorf("directory of the new policy: %w", err)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(contents)) {
 		// Noted first, so that a file that is half written is removed.
 		p.Files = append(p.Files, name)
@@ -174,6 +210,9 @@ func (p *Project) removeFiles(dir string, made bool) error {
 		if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
+	}
+	if p.policy {
+		errs = append(errs, os.Remove(filepath.Join(dir, policyDir)))
 	}
 	if made {
 		errs = append(errs, os.Remove(dir))

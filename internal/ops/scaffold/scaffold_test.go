@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/testing/must"
+	"github.com/hammr/hammr/internal/testing/testlevel"
 )
 
 // TestNewProgramPasses runs the commands that a user runs next, without a network.
@@ -32,6 +33,51 @@ func TestNewProgramPasses(t *testing.T) {
 	run(t, dir, "go", "test", ".")
 	run(t, dir, "go", "build", ".")
 	countWords(t, dir)
+}
+
+// TestNewPolicyPasses runs the commands that a user runs next, without a network.
+// Gate: TestFilesOfPolicy, sim/verify.TestBuiltInPoliciesKeepTheContract
+func TestNewPolicyPasses(t *testing.T) {
+	testlevel.Nightly(t)
+	dir := filepath.Join(t.TempDir(), "my-policy")
+	_, err := New(Config{Dir: dir, Module: "example.com/team/my-policy", Policies: []string{"fifo"}})
+	must.Do(t, err)
+	run(t, dir, "gofmt", "-l", ".")
+	run(t, dir, "go", "vet", "./...")
+	for _, args := range [][]string{{"go", "test", "./..."}, {"go", "build"}, {"./my-policy", "sim", "verify", "my-policy"}, {"./my-policy", "sim", "verify", "chronos+my-policy", "--runs", "3"}} {
+		output(t, dir, args...)
+	}
+	if got := output(t, dir, "./my-policy", "version"); !strings.HasPrefix(got, "hammr dev in example.com/team/my-policy devel (go") {
+		t.Errorf("version %q", got)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "in"), []byte("b a b\n"), 0o644))
+	output(t, dir, "./my-policy", "run", "wordcount", "--quiet", "in", "out")
+}
+
+// TestFilesOfPolicy checks what needs no compiler.
+func TestFilesOfPolicy(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "My Policy")
+	p, err := New(Config{Dir: dir, Policies: []string{"fifo"}})
+	must.Do(t, err)
+	want := []string{".gitignore", "README.md", "go.mod", "go.sum", "main.go", "policy/policy.go", "policy/policy_test.go"}
+	if p.Name != "my-policy" || !slices.Equal(p.Files, want) {
+		t.Errorf("policy %q with files %v, want %v", p.Name, p.Files, want)
+	}
+	run(t, dir, "gofmt", "-l", ".")
+	text, err := os.ReadFile(filepath.Join(dir, "policy", "policy.go"))
+	if err != nil || !strings.Contains(string(text), `registry.Register("my-policy", `) || strings.Contains(string(text), "hammr/internal/") {
+		t.Errorf("%v in\n%s", err, text)
+	}
+	for _, cfg := range []Config{{Dir: "fifo"}, {Dir: "x", Module: "example.com/Mine"}} {
+		cfg.Policies = []string{"fair", "fifo"}
+		if _, err := New(cfg); err == nil || !strings.Contains(err.Error(), "name of the new policy") {
+			t.Errorf("New(%+v): %v", cfg, err)
+		}
+	}
+	must.Do(t, p.removeFiles(dir, true))
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory is still there: %v", err)
+	}
 }
 
 // checkModules compares go.mod with the modules of the packages that the program and
@@ -74,13 +120,22 @@ func countWords(t *testing.T, dir string) {
 // run fails the test unless the command succeeds and prints nothing but go test's own line.
 func run(t *testing.T, dir string, args ...string) {
 	t.Helper()
+	if out := output(t, dir, args...); out != "" && !strings.HasPrefix(out, "ok ") {
+		t.Fatalf("%s:\n%s", strings.Join(args, " "), out)
+	}
+}
+
+// output fails the test unless the command succeeds, and returns what it prints.
+func output(t *testing.T, dir string, args ...string) string {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly "+os.Getenv("GOFLAGS"), "GOWORK=off", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
-	if err != nil || len(out) > 0 && !strings.HasPrefix(string(out), "ok ") {
+	if err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
 	}
+	return string(out)
 }
 
 func TestNewRefusesDirectoryInUse(t *testing.T) {
