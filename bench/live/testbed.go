@@ -168,7 +168,7 @@ func (c *Cluster) attach(ctx context.Context, access sshcluster.Config, clientCo
 	plan := c.ssh.Plan()
 	var err error
 	c.Cluster, err = testcluster.Attach(ctx, testcluster.HostConfig{
-		Hosts: plan.Daemons(), Masters: plan.Masters(), TokenFile: access.TokenFile, Run: c.ssh.Run, Owned: true,
+		Hosts: plan.Daemons(), Masters: plan.Masters(), TokenFile: access.TokenFile, Hammr: access.Program, Run: c.ssh.Run, Owned: true,
 	})
 	if err != nil {
 		return err

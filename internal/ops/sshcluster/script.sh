@@ -124,6 +124,7 @@ survey() {
 	parent=$dir
 	while [ ! -e "$parent" ]; do parent=$(dirname "$parent"); done
 	say free "$(df -Pk "$parent" | awk 'NR == 2 { print $4 }')"
+	[ -e "$dir/hadoop/jars.id" ] && say jars "$(cat "$dir/hadoop/jars.id")"
 	if [ ! -e "$dir" ]; then
 		[ -w "$parent" ] && say state absent || say state "not writable"
 		return
@@ -132,7 +133,7 @@ survey() {
 		return
 	elif [ ! -e "$dir/cluster" ]; then
 		# A copy of the program that was interrupted leaves bin, an experiment also HDFS.
-		others=$(ls -A "$dir" | grep -vx -e bin -e lock -e host -e experiment -e hadoop -e namenode.log -e datanode.log | head -n 1)
+		others=$(ls -A "$dir" | grep -vx -e bin -e lock -e host -e experiment -e faults -e hadoop -e namenode.log -e datanode.log | head -n 1)
 		[ -z "$others" ] && say state absent || say state foreign
 		say machine "$(cat "$dir/host" 2>/dev/null)"
 		return
@@ -142,7 +143,6 @@ survey() {
 	say machine "$(cat "$dir/host" 2>/dev/null)"
 	[ -e "$etc/token" ] && say token "$(hash_of "$etc/token")"
 	[ -e "$dir/upgrading" ] && say upgrading true
-	[ -e "$dir/hadoop/jars.id" ] && say jars "$(cat "$dir/hadoop/jars.id")"
 	for role in namenode datanode jobmaster tasknode; do survey_daemon $role; done
 	say suspended "$(tr '\n' ' ' 2>/dev/null <"$dir/suspended")"
 	say hosts "$(wc -l 2>/dev/null <"$dir/hosts" || echo 0)"

@@ -31,6 +31,8 @@ type HostConfig struct {
 	// Shell runs a command, which is added as its last word, on a machine: {host}
 	// stands for Daemon.Shell. Default hostfile.DefaultShell.
 	Shell []string
+	// Hammr is the file of the program for commands. Default "": the cluster has no Program.
+	Hammr string
 	// Owned says that the caller ends the daemons, so that Close repairs nothing.
 	Owned bool
 	// Run runs a command on the machine of a daemon, instead of Shell. Any goroutine may call it.
@@ -88,7 +90,7 @@ func Attach(ctx context.Context, cfg HostConfig) (*Cluster, error) {
 	if len(cfg.Shell) == 0 {
 		cfg.Shell = strings.Fields(hostfile.DefaultShell)
 	}
-	c := &Cluster{addresses: cfg.Masters, tokenFile: cfg.TokenFile}
+	c := &Cluster{hammr: cfg.Hammr, addresses: cfg.Masters, tokenFile: cfg.TokenFile}
 	token, err := c.Token()
 	if err != nil {
 		return nil, err
