@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,6 +197,9 @@ func (f *fakeCluster) docs() docs.Table {
 	docs.Serve(t, docs.Nodes, func(context.Context, docs.No) (docs.Answer[[]apidoc.Tasknode], error) {
 		return docs.Answer[[]apidoc.Tasknode]{Value: f.tasknodes()}, nil
 	})
+	docs.Serve(t, docs.Losses, func(_ context.Context, q docs.LossQuery) (docs.Answer[apidoc.Losses], error) {
+		return docs.Answer[apidoc.Losses]{Value: apidoc.Losses{Losses: f.losses(q.Node)}}, nil
+	})
 	docs.Serve(t, docs.Policy, func(context.Context, docs.No) (docs.Answer[apidoc.Policy], error) {
 		return docs.Answer[apidoc.Policy]{Value: f.policy()}, nil
 	})
@@ -248,6 +252,20 @@ func (f *fakeCluster) tasknodes() []apidoc.Tasknode {
 		n.Hosts, n.Directories, n.Attempts = append([]string{}, n.Hosts...), append([]apidoc.Directory{}, n.Directories...), append([]string{}, n.Attempts...)
 	}
 	return nodes
+}
+
+// losses has a loss whose tasks recover, and one without tasks.
+func (f *fakeCluster) losses(node string) []apidoc.Loss {
+	correct := int64(0)
+	all := []apidoc.Loss{{
+		Node: "n2", Time: submitted + 60_000, Cause: "lost", Running: 2, Outputs: 1, Started: 2, Maps: 1, Local: 1, WaitMillis: 3000,
+		Tasks: []apidoc.LostTask{
+			{Attempt: "attempt_1763700000000_0001_m_000001_0", State: "STARTED", WaitMillis: 1200, Recovery: "attempt_1763700000000_0001_m_000001_1", Node: "n1", Place: "node"},
+			{Attempt: "attempt_1763700000000_0001_r_000000_0", State: "STARTED", WaitMillis: 1800, Recovery: "attempt_1763700000000_0001_r_000000_1", Node: "n1", Place: "any"},
+			{Attempt: "attempt_1763700000000_0001_m_000000_0", Output: true, State: "WAITING"},
+		},
+	}, {Node: "n5", Time: submitted, Cause: "lost", Back: submitted + 5000, CorrectMillis: &correct, Tasks: []apidoc.LostTask{}}}
+	return slices.DeleteFunc(all, func(l apidoc.Loss) bool { return node != "" && l.Node != node })
 }
 
 func (f *fakeCluster) AddMaster(id, address string) error {

@@ -3,9 +3,11 @@ package jobmaster
 import (
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/conf/counter"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/docs/board"
 	"github.com/hammr/hammr/internal/docs/history"
 )
@@ -15,14 +17,29 @@ import (
 func (m *Master) Board() *board.Board { return m.board }
 
 // newBoard returns an empty board.
-func newBoard(cfg Config) *board.Board {
+func newBoard(cfg Config, onLoss func(apidoc.Loss)) *board.Board {
 	return board.New(board.Config{
+		OnLoss:       onLoss,
 		Summary:      boardSummary,
 		InputRecords: []cluster.CounterName{cluster.CounterName(counter.MapInputRecords), cluster.CounterName(counter.ReduceInputRecords)},
 		Spilled:      []cluster.CounterName{cluster.CounterName(counter.SpilledRecords)},
 		InputBytes:   []cluster.CounterName{cluster.CounterName(counter.BytesRead)},
 		Now:          cfg.Now,
 	})
+}
+
+// logLoss logs the loss of a tasknode, and when its tasks have recovered, on the leader.
+func (m *Master) logLoss(l apidoc.Loss) {
+	if m.lead == nil {
+		return
+	}
+	about := []any{"tasknode", l.Node, "cause", l.Cause, "running", l.Running, "outputs", l.Outputs}
+	if l.CorrectMillis == nil {
+		m.cfg.Logger.Warn("tasknode lost", about...)
+		return
+	}
+	m.cfg.Logger.Info("no task of a lost tasknode waits any more", append(about, "after", time.Duration(*l.CorrectMillis)*time.Millisecond,
+		"started", l.Started, "restored", l.Restored, "dropped", l.Dropped, "maps", l.Maps, "local", l.Local)...)
 }
 
 // boardSummary reads the summary of an archived job; zero if a master of another version wrote it in

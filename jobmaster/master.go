@@ -99,8 +99,9 @@ func New(cfg Config) (*Master, error) {
 	}
 	m := &Master{
 		cfg: cfg, inbox: syncutil.NewMailbox[message](), stopped: make(chan struct{}), clock: newClock(cfg.Now), meters: newMeters(),
-		largeAnswers: make(chan struct{}, maxLargeAnswers), board: newBoard(cfg),
+		largeAnswers: make(chan struct{}, maxLargeAnswers),
 	}
+	m.board = newBoard(cfg, m.logLoss)
 	m.reloaded.Store(cfg.reloadable())
 	m.setState(cluster.NewAt(cfg.ClusterID, cfg.firstVersion()))
 	return m, nil

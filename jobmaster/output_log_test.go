@@ -22,7 +22,7 @@ type readers struct {
 
 // newReaders attaches tasknodes.
 func newReaders(tb testing.TB, machines int) *readers {
-	m := &Master{lead: &lead{tasknodes: make(map[string]*tasknodeRecord), records: make(map[cluster.JobID]*record), outputsUnsent: make(map[cluster.JobID]bool)}, board: newBoard(Config{})}
+	m := &Master{lead: &lead{tasknodes: make(map[string]*tasknodeRecord), records: make(map[cluster.JobID]*record), outputsUnsent: make(map[cluster.JobID]bool)}, board: newBoard(Config{}, nil)}
 	m.setState(cluster.New("1"))
 	r := &readers{m: m, j: &cluster.Job{ID: cluster.JobID{Cluster: "1", Number: 1}}, encoded: make(map[*byte]int)}
 	m.records[r.j.ID] = new(record)

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
+	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/kit/percentile"
+	"github.com/hammr/hammr/internal/kit/syncutil"
 	"github.com/hammr/hammr/internal/ops/testcluster"
 	"github.com/hammr/hammr/internal/rpc/taskproc"
 	"github.com/hammr/hammr/internal/rpc/wire"
@@ -30,10 +32,10 @@ import (
 // priority, when a tasknode is killed. Tasks sleep at each record, because one machine is
 // not a cluster. It takes Java and the jars of HDFS.
 //
-// The wait of a task is from the end of its lost attempt, which is when the loss is
-// declared, to the start of the next one. The wait of a failure lasts until all tasks that
-// its job had on the machine run again. The HDFS and the input are the same for all policies, so
-// that locality differs by the policy alone.
+// The waits are those that the masters record: from when the loss is declared to the start of the
+// next attempt. The wait of a failure lasts until all tasks that its job had on the machine run
+// again. The HDFS and the input are the same for all policies, so that locality differs by the
+// policy alone.
 func (b Bench) Recovery(ctx context.Context, policies []string) (tables.Results, error) {
 	lost, err := b.loseTasks(ctx, policies)
 	return recoveryResults(lost), err
@@ -69,12 +71,12 @@ func (b Bench) loseTasks(ctx context.Context, policies []string) (lost []lostTas
 // recoveryInput is the input of the jobs of all policies.
 type recoveryInput struct {
 	hdfsInput
-	hosts blockHosts // of the input of the job of higher priority; nil before it is written
+	written bool
 }
 
 // write writes the input, unless it is there.
-func (g *recoveryInput) write(ctx context.Context) (err error) {
-	if g.hosts != nil {
+func (g *recoveryInput) write(ctx context.Context) error {
+	if g.written {
 		return nil
 	}
 	for i, name := range []string{"higher", "lower"} {
@@ -90,8 +92,8 @@ func (g *recoveryInput) write(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	g.hosts, err = g.locateBlocks(ctx, g.uri+"/higher")
-	return err
+	g.written = true
+	return nil
 }
 
 // recoveryRun is the failures under one policy.
@@ -166,14 +168,12 @@ func (m *recoveryRun) fail(ctx context.Context, s recoveryScene) (lost []lostTas
 	if err := m.cluster.Kill(ctx, victim); err != nil {
 		return nil, err
 	}
-	// Reduces read from all machines, so only maps have a place.
-	var hosts blockHosts
-	if s.kind == taskproc.Kind_MAP {
-		hosts = m.input.hosts
-	}
-	err = m.cluster.awaitStep(ctx, "recovery of "+ids[0], ids[0], func(j *wire.JobStatus) (all bool) {
-		lost, all = recovered(j, victim, killed, hosts)
-		return all
+	recovering, cancel := context.WithTimeoutCause(ctx, stepTimeout, fmt.Errorf("not within %v: recovery of %s", stepTimeout, ids[0]))
+	defer cancel()
+	err = syncutil.Poll(recovering, progressInterval, func(ctx context.Context) (all bool, err error) {
+		losses, err := docs.Losses.From(ctx, m.cluster.Client(), docs.LossQuery{Node: victim})
+		lost, all = recovered(losses, ids[0], killed)
+		return all, err
 	})
 	return lost, err
 }
@@ -271,8 +271,8 @@ func busiest(attempts []*wire.TaskStatus_Attempt) string {
 	return slices.MaxFunc(slices.Sorted(maps.Keys(count)), func(a, b string) int { return count[a] - count[b] })
 }
 
-// lostTask is a task that was lost while it ran. Its wait is the time from the end of the lost
-// attempt to the start of the next one, in ms. Both are times of the master's clock.
+// lostTask is a task that was lost while it ran. Its wait is the time from the loss of its tasknode
+// to the start of the next attempt, in ms.
 type lostTask struct {
 	policy, kind string
 	failure      int // from 1
@@ -281,24 +281,22 @@ type lostTask struct {
 	local        bool // it runs again on one of them
 }
 
-// recovered returns what was lost on a machine when it was killed, if all of that runs again.
-// hosts have the input of its tasks, nil for nowhere in particular.
-//
-// Attempts that ended before the kill, or started after it, do not count. If one has no
-// successor yet, it reports false and the caller asks again with a later status, so that
-// no failure is counted by half.
-func recovered(j *wire.JobStatus, machine string, killed int64, hosts blockHosts) (lost []lostTask, all bool) {
-	for n, t := range j.Tasks {
-		for i, a := range t.Attempts {
-			if a.Machine != machine || a.StartTime > killed || a.FinishTime != 0 && a.FinishTime < killed {
-				continue
-			}
-			if a.FinishTime == 0 || i+1 == len(t.Attempts) {
-				return nil, false
-			}
-			next := t.Attempts[i+1]
-			lost = append(lost, lostTask{wait: next.StartTime - a.FinishTime, placed: hosts != nil, local: hosts.local(n, next.Machine)})
+// recovered returns the tasks of a job that ran on a tasknode when it was killed, in ms since the
+// epoch, if all of them run again. losses are those of the tasknode. Before the loss is declared, and
+// while a task waits, it reports false and the caller asks again, so that no failure is counted by half.
+// Reduces read from all machines, so only maps are placed.
+func recovered(losses apidoc.Losses, job string, killed int64) (lost []lostTask, all bool) {
+	if len(losses.Losses) == 0 || losses.Losses[0].Time < killed {
+		return nil, false
+	}
+	for _, t := range losses.Losses[0].Tasks {
+		if docs.JobOf(t.Attempt) != job || t.Output {
+			continue
 		}
+		if t.State == "WAITING" {
+			return nil, false
+		}
+		lost = append(lost, lostTask{wait: t.WaitMillis, placed: t.Place != "any", local: t.Place == "node"})
 	}
 	return lost, true
 }

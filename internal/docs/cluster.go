@@ -37,6 +37,11 @@ type PoolSampleQuery struct {
 	SampleQuery
 }
 
+// LossQuery selects losses of tasknodes.
+type LossQuery struct {
+	Node string `param:"node" doc:"name of a tasknode"` // "" for all
+}
+
 // AuditQuery selects actions of users. Each field that is not "" must match.
 type AuditQuery struct {
 	Job    string `param:"job" doc:"id of a job"` // the job, or that of the attempt
@@ -105,6 +110,8 @@ var (
 	Nodes = document[No, []apidoc.Tasknode]("/nodes", "node", "All tasknodes.")
 	// Node describes a tasknode, with what its running attempts do.
 	Node = derived(document[NodeID, apidoc.Tasknode]("/nodes/{node}", "node", "A tasknode."), nodeOf)
+	// Losses has the latest losses of a tasknode, or of all.
+	Losses = document[LossQuery, apidoc.Losses]("/losses", "node", "Tasknodes that were lost, and how their tasks recovered, the latest first.")
 	// Pools describes the pools, sorted by name.
 	Pools = document[No, []apidoc.Queue]("/pools", "pool", "All pools.")
 	// Pool describes one pool.

@@ -46,6 +46,7 @@ type fakeSource struct {
 	events  map[string]apidoc.Events
 	columns map[string]*apidoc.TaskColumns
 	audit   []apidoc.UserAction
+	losses  []apidoc.Loss
 	acted   []docs.Change
 	stale   error // of each answer
 	err     error // of each question except that for masters
@@ -83,6 +84,9 @@ func (f *fakeSource) serve() *fakeSource {
 	docs.Serve(t, docs.Policy, func(context.Context, docs.No) (docs.Answer[apidoc.Policy], error) { return fresh(f, f.policy) })
 	docs.Serve(t, docs.Audit, func(_ context.Context, q docs.AuditQuery) (docs.Answer[apidoc.Audit], error) {
 		return fresh(f, q.Select(f.audit, atMillis-60_000))
+	})
+	docs.Serve(t, docs.Losses, func(_ context.Context, q docs.LossQuery) (docs.Answer[apidoc.Losses], error) {
+		return fresh(f, apidoc.Losses{Losses: slices.DeleteFunc(slices.Clone(f.losses), func(l apidoc.Loss) bool { return q.Node != "" && l.Node != q.Node })})
 	})
 	docs.Serve(t, docs.Samples, func(_ context.Context, q docs.SampleQuery) (docs.Answer[apidoc.Samples], error) {
 		return f.samples(q, "")
@@ -218,6 +222,8 @@ func newFake(name string) *fakeSource {
 			{Time: atMillis - 1000, User: name, Do: "job.priority", ID: aJob, To: "HIGH"}, {Time: atMillis - 2000, User: "ann", Do: "attempt.preempt", ID: anOpen, To: "split"},
 			{Time: atMillis - 3000, User: "ann", Do: "node.drain", ID: "n2"}, {Time: atMillis - 4000, User: "bob", Do: "policy.set", To: "fair"},
 		},
+		losses: []apidoc.Loss{{Node: "n1", Time: atMillis - 50_000, Cause: name, Back: atMillis - 40_000, Running: 2, Outputs: 1, Started: 2, Maps: 2, Local: 1, WaitMillis: 9000,
+			Tasks: []apidoc.LostTask{{Attempt: anOver, Output: true, State: "WAITING"}, {Attempt: anOpen, State: "STARTED", WaitMillis: 6000, Recovery: anOpen, Node: "n2", Place: name}}}},
 		logs: map[string]string{anOver + "/stdout": "out " + name + "\xff"},
 	}
 	failure := report.Failure{Task: aTask, Attempt: anOver, Tasknode: "n2", Cause: name, Input: name, Offset: 17, Log: name, Stack: name}

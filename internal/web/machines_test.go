@@ -92,6 +92,28 @@ func TestNodeShowsItsDrain(t *testing.T) {
 	}
 }
 
+// TestNodeShowsItsLosses loads the page of a tasknode that was lost while its tasks recover, and after that.
+func TestNodeShowsItsLosses(t *testing.T) {
+	f := newFake("wordcount")
+	h := newHandler(t, f)
+	page := request(h, "/nodes/n1", nil).Body.String()
+	for _, text := range []string{`<td>wordcount</td><td class="n">2</td><td class="n">1</td><td class="n">1</td><td class="n">4.5 s</td><td class="n">1 of 2</td><td class="n"></td>`,
+		`<td class="n">6.0 s</td>`, `<a href="/nodes/n2">n2</a>`} {
+		if !strings.Contains(page, text) {
+			t.Errorf("no %q in %s", text, page)
+		}
+	}
+	correct := int64(7500)
+	f.losses[0].CorrectMillis, f.losses[0].Dropped = &correct, 1
+	if page := request(h, "/nodes/n1", nil).Body.String(); !strings.Contains(page, `<td class="n">7500 ms</td>`) {
+		t.Errorf("once the schedule is correct: %s", mainOf(page))
+	}
+	f.losses = nil
+	if page := request(h, "/nodes/n1", nil).Body.String(); strings.Contains(page, "Losses") {
+		t.Errorf("without losses: %s", mainOf(page))
+	}
+}
+
 // TestMastersAreAdded sends the form for a master that has no page of its own yet.
 func TestMastersAreAdded(t *testing.T) {
 	f := newFake("wordcount")

@@ -15,6 +15,7 @@ type nodeData struct {
 	Forms   []Form
 	Profile *profileForm
 	Audit   apidoc.Audit
+	Losses  apidoc.Losses
 	Left    int64 // time until the deadline of the drain, ms; 0 if there is none
 	Late    bool  // the deadline has passed, and something is left
 	Runs    []nodeRun
@@ -32,7 +33,7 @@ const maxKillForms = 50
 
 func showNode(c *call) error {
 	n := read(c, docs.Node, docs.NodeID{Node: c.params["node"]})
-	d := nodeData{Tasknode: n, Audit: optional(c, docs.Audit, docs.AuditQuery{Node: n.Name})}
+	d := nodeData{Tasknode: n, Audit: optional(c, docs.Audit, docs.AuditQuery{Node: n.Name}), Losses: optional(c, docs.Losses, docs.LossQuery{Node: n.Name})}
 	without := "admit"
 	switch {
 	case n.Draining: // a new deadline replaces the one before
@@ -56,5 +57,5 @@ func showNode(c *call) error {
 		}
 		d.Runs = append(d.Runs, run)
 	}
-	return c.render(http.StatusOK, "node", "Node "+n.Name, &d, Command{"this tasknode", "hammr node status " + shellWord(n.Name)})
+	return c.render(http.StatusOK, "node", "Node "+n.Name, &d, Command{"this tasknode", "hammr node status " + shellWord(n.Name)}, Command{"its losses", "hammr node losses " + shellWord(n.Name)})
 }

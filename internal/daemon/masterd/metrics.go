@@ -6,6 +6,7 @@ import (
 
 	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/docs/board"
 	"github.com/hammr/hammr/jobmaster"
 	"github.com/hammr/hammr/jobmaster/raftlog"
 )
@@ -39,6 +40,15 @@ func ofStats(read func(*jobmaster.Stats, daemon.Values)) func(*scrape, daemon.Va
 		if s.stats != nil {
 			read(s.stats, v)
 		}
+	}
+}
+
+// ofWaits returns the Read of a histogram of waits.
+func ofWaits(of func(*board.AllWaits) *board.Waits) func(*scrape, daemon.Values) {
+	return func(s *scrape, v daemon.Values) {
+		all := s.master.Board().Waits()
+		waits := of(&all)
+		v.Histogram(waits.Count, float64(waits.Millis)/1000, waits.BySeconds())
 	}
 }
 
@@ -76,10 +86,9 @@ var metrics = []daemon.Metric[*scrape]{
 			v.Gauge(max(0, time.Since(contact).Seconds()))
 		}
 	}),
-	daemon.NewMetric("wait_seconds", "time from when a task was ready to the start of its attempt, of attempts started since this master has started", nil, func(s *scrape, v daemon.Values) {
-		waits := s.master.Board().Waits()
-		v.Histogram(waits.Count, float64(waits.Millis)/1000, waits.BySeconds())
-	}),
+	daemon.NewMetric("wait_seconds", "time from when a task was ready to the start of its attempt, of attempts started since this master has started", nil, ofWaits(func(w *board.AllWaits) *board.Waits { return &w.Starts })),
+	daemon.NewMetric("recovery_wait_seconds", "time from the loss of a tasknode to the start of a task that was lost with it, since this master has started", nil, ofWaits(func(w *board.AllWaits) *board.Waits { return &w.Recoveries })),
+	daemon.NewMetric("schedule_correct_seconds", "time from the loss of a tasknode until none of the tasks that were lost with it waited, of losses with tasks", nil, ofWaits(func(w *board.AllWaits) *board.Waits { return &w.Corrections })),
 	daemon.NewMetric("preemptions_total", "orders to give up a slot since this master has started, by mode and by pool of the attempt", []string{"how", "pool"}, readPreemptions),
 	daemon.NewMetric("preempted_slot_seconds_total", "slot time of preempted attempts since this master has started, by outcome (kept or lost) and mode", []string{"outcome", "how"}, func(s *scrape, v daemon.Values) {
 		for i, mode := range preemptModes {

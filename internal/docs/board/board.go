@@ -20,6 +20,9 @@ type Config struct {
 	// are counters of records that it has spilled, InputBytes of bytes that it has read of its splits.
 	// Default none: the numbers are 0.
 	InputRecords, Spilled, InputBytes []cluster.CounterName
+	// OnLoss is called in the loop when a tasknode was lost, and again when no task that was lost with it waits any
+	// more. It must not call the board. The default does nothing.
+	OnLoss func(apidoc.Loss)
 	// Now returns the time; default time.Now.
 	Now func() time.Time
 }
@@ -32,7 +35,7 @@ type Board struct {
 		sync.Mutex
 		contents
 		samples samples
-		waits   Waits
+		waits   AllWaits
 		ledger  ledger
 	}
 }
@@ -46,6 +49,7 @@ type contents struct {
 	offered   map[string]cluster.Slots // by machine that accepts tasks
 	capacity  cluster.Slots            // sum of offered
 	actions   []apidoc.UserAction      // of users, the oldest first; at most 2 * maxActions
+	losses    losses                   // of machines
 	changes   uint64                   // entries, and calls of Sync and Restore, so far
 	since     int64                    // time of the first entry since Restore, ms since the epoch; 0 for none
 	published int                      // snapshots made
@@ -84,6 +88,9 @@ type machine struct {
 func New(cfg Config) *Board {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.OnLoss == nil {
+		cfg.OnLoss = func(apidoc.Loss) {}
 	}
 	b := &Board{cfg: cfg}
 	b.mu.clear()
@@ -141,6 +148,7 @@ func (c *contents) clear() {
 	c.jobs, c.since, c.actions = nil, 0, nil
 	c.names, c.machines = newNames(), make(map[string]machine)
 	c.offered, c.capacity = make(map[string]cluster.Slots), cluster.Slots{}
+	c.losses = losses{waiting: make(map[cluster.TaskID]lostTask)}
 }
 
 // find returns the place of a job in jobs, or where it belongs.

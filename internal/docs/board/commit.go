@@ -43,6 +43,7 @@ func (b *Board) Commit(e cluster.Entry, delta cluster.Delta, view cluster.View) 
 		c.offer(name, view.Machine(name))
 	}
 	u.noteAction(e)
+	u.noteLoss(e.Command, delta)
 }
 
 // update is the update of a Board for one entry.

@@ -204,10 +204,6 @@ func (c *randomCluster) task(fits func(t *cluster.Task) bool) (id cluster.TaskID
 	return pick(c, all)
 }
 
-func waits(t *cluster.Task) bool {
-	return t.State == cluster.TaskPending || t.State == cluster.TaskCheckpointed
-}
-
 func runs(t *cluster.Task) bool { return t.State == cluster.TaskRunning }
 
 func (c *randomCluster) start(verb string) cluster.Command {

@@ -99,6 +99,7 @@ func (u *update) compare(mine *job, s *stage, j *cluster.Job, t *cluster.Task) {
 	if row != *s.tasks.at(n) {
 		*s.tasks.edit(n) = row
 		mine.frozen = nil
+		u.recover(t)
 	}
 }
 

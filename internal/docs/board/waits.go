@@ -7,13 +7,11 @@ import (
 // WaitBuckets are upper bounds of Waits.Buckets, in ms.
 var WaitBuckets = [...]int64{100, 300, 1_000, 3_000, 10_000, 30_000, 60_000, 180_000, 600_000, 1_800_000, 3_600_000}
 
-// Waits are the times that attempts waited for their slots before they started: from the time at which
-// their task was ready, which is when enough input of the stage was written, when the previous attempt
-// ended or when a split made the task. Resumed and speculative attempts do not count.
+// Waits is a histogram of waits.
 type Waits struct {
 	Count   uint64
 	Millis  int64                    // sum
-	Buckets [len(WaitBuckets)]uint64 // attempts that waited for at most the bound
+	Buckets [len(WaitBuckets)]uint64 // waits of at most the bound
 }
 
 // BySeconds returns Buckets by their bounds in seconds.
@@ -25,8 +23,20 @@ func (w Waits) BySeconds() map[float64]uint64 {
 	return buckets
 }
 
-// Waits returns the waits of the attempts that have started since the board was made.
-func (b *Board) Waits() Waits {
+// AllWaits are the waits since the board was made.
+type AllWaits struct {
+	// Starts are the times that attempts waited for their slots before they started: from the time at which
+	// their task was ready, which is when enough input of the stage was written, when the previous attempt
+	// ended or when a split made the task. Resumed and speculative attempts do not count.
+	Starts Waits
+	// Recoveries are the times from the loss of a tasknode to the starts of the tasks that were lost with it.
+	Recoveries Waits
+	// Corrections are, of each loss with tasks, the time until none of them waited any more.
+	Corrections Waits
+}
+
+// Waits returns the waits since the board was made.
+func (b *Board) Waits() AllWaits {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.mu.waits
@@ -46,8 +56,11 @@ func (u *update) observeWait(s *stage, id cluster.TaskID) {
 	for _, a := range t.Attempts {
 		ready = max(ready, a.EndedAt)
 	}
-	wait := max(u.at-ready, 0)
-	w := &u.Board.mu.waits
+	u.Board.mu.waits.Starts.observe(max(u.at-ready, 0))
+}
+
+// observe adds a wait, in ms.
+func (w *Waits) observe(wait int64) {
 	w.Count, w.Millis = w.Count+1, w.Millis+wait
 	for i, bound := range WaitBuckets {
 		if wait <= bound {

@@ -20,7 +20,7 @@ func TestWaitsAreThoseOfStarts(t *testing.T) {
 				want.Buckets[i]++
 			}
 		}
-		if got := s.board.Waits(); got != want {
+		if got := s.board.Waits().Starts; got != want {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
 	}

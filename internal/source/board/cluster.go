@@ -22,6 +22,11 @@ func (s *Source) nodes(ctx context.Context, q docs.No) (docs.Answer[[]apidoc.Tas
 	return answer(s, nodes, s.cfg.Now(), err), classify(lost)
 }
 
+// losses answers docs.Losses.
+func (s *Source) losses(_ context.Context, q docs.LossQuery) (docs.Answer[apidoc.Losses], error) {
+	return answer(s, s.cfg.Board.Losses(q.Node), s.cfg.Now(), nil), nil
+}
+
 // pools answers docs.Pools. Without a leader, they are those that jobs are in.
 func (s *Source) pools(ctx context.Context, q docs.No) (docs.Answer[[]apidoc.Queue], error) {
 	a, err := docs.Pools.Read(ctx, s.cfg.Leader, q)

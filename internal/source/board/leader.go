@@ -32,6 +32,7 @@ func OfLeader(m *jobmaster.Master) docs.Table {
 	})
 	serveOf(t, docs.Nodes, func(ctx context.Context, _ docs.No) ([]apidoc.Tasknode, error) { return m.Tasknodes(ctx) })
 	serveOf(t, docs.Node, func(ctx context.Context, q docs.NodeID) (apidoc.Tasknode, error) { return m.Tasknode(ctx, q.Node) })
+	serveOf(t, docs.Losses, func(_ context.Context, q docs.LossQuery) (apidoc.Losses, error) { return m.Board().Losses(q.Node), nil })
 	serveOf(t, docs.Pools, func(ctx context.Context, _ docs.No) ([]apidoc.Queue, error) { return m.Queues(ctx) })
 	serveOf(t, docs.Policy, func(ctx context.Context, _ docs.No) (apidoc.Policy, error) { return m.Policy(ctx) })
 	serveOf(t, docs.Preview, func(ctx context.Context, q docs.PolicyQuery) (apidoc.PolicyPreview, error) {

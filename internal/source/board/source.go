@@ -130,6 +130,7 @@ func New(cfg Config) *Source {
 	docs.Serve(t, docs.Task, s.task)
 	docs.Serve(t, docs.Events, s.events)
 	docs.Serve(t, docs.Nodes, s.nodes)
+	docs.Serve(t, docs.Losses, s.losses)
 	docs.Serve(t, docs.Pools, s.pools)
 	docs.Serve(t, docs.Audit, s.audit)
 	docs.Serve(t, docs.Preemptions, s.preemptions)
