@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/client"
 	"github.com/hammr/hammr/internal/docs"
 	"github.com/hammr/hammr/internal/docs/apidoc"
@@ -169,6 +170,13 @@ func (f *fakeCluster) DrainTasknode(_ context.Context, name string, untilRestart
 		return f.change("drain %s within %v", name, within)
 	}
 	return f.change("drain %s", name)
+}
+
+func (f *fakeCluster) SetSlots(_ context.Context, name string, slots cluster.Slots) error {
+	if name == "n9" {
+		return fmt.Errorf("%w: %s", client.ErrUnknown, name)
+	}
+	return f.change("slots of %s: %v", name, slots)
 }
 
 func (f *fakeCluster) ChangePolicy(_ context.Context, name string, conf map[string]string, _ string) error {

@@ -19,7 +19,7 @@ func (r clusterCommands) newNode() *cobra.Command {
 		Use:     "node",
 		Short:   "Inspect and decommission tasknodes",
 		Example: "  hammr node list",
-	}, r.newNodeList(), r.newNodeStatus(), r.verb(nodeAdd), r.verb(nodeRemove), r.newNodeDrain(), newNodeRestart(), r.newNodeLosses(),
+	}, r.newNodeList(), r.newNodeStatus(), r.verb(nodeAdd), r.verb(nodeRemove), r.newNodeDrain(), r.newNodeSet(), newNodeRestart(), r.newNodeLosses(),
 		r.newProfile("node", "NODE", "node profile n1"))
 }
 

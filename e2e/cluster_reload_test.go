@@ -93,6 +93,39 @@ func TestTasknodeReloads(t *testing.T) {
 	}
 }
 
+// TestSlotsOutliveARestart sets the slots of a tasknode by command. They stay after a SIGHUP and a restart with the same
+// settings, and end with another setting.
+func TestSlotsOutliveARestart(t *testing.T) {
+	t.Parallel()
+	e := newEngineWithout(t)
+	n := newConfigured(e, "slots", "map-slots: 4\nreduce-slots: 2\nrack: /a\n")
+	want := func(when string, maps, reduces int32) {
+		t.Helper()
+		if s := e.node("slots"); s.MapSlots != maps || s.ReduceSlots != reduces {
+			t.Errorf("%s: %d map slots, %d reduce slots; want %d, %d", when, s.MapSlots, s.ReduceSlots, maps, reduces)
+		}
+	}
+	waitUntil(t, "the tasknode has joined", func() bool { return e.nodesIn("RUNNING") == 1 })
+	e.done("node", "set", "slots", "--map-slots", "7")
+	want("set", 7, 2)
+	n.change("rack: /a", "rack: /b", `msg="settings reloaded" changed=1`)
+	waitUntil(t, "the tasknode is in the other rack", func() bool { return e.node("slots").Rack == "/b" })
+	want("reloaded", 7, 2)
+	must.Do(t, n.cmd.Process.Signal(syscall.SIGTERM))
+	n.wait(t).want(t, 0)
+	n.start()
+	waitUntil(t, "the tasknode is back", func() bool { return e.node("slots").State == "RUNNING" })
+	want("started again", 7, 2)
+	text, err := os.ReadFile(n.log)
+	must.Do(t, err)
+	if n := strings.Count(string(text), "slots are those that a master has set"); n != 2 {
+		t.Errorf("the log has the slots %d times, not after the SIGHUP and the start", n)
+	}
+	n.change("reduce-slots: 2", "reduce-slots: 3", `msg="settings reloaded" changed=1`)
+	waitUntil(t, "the settings count again", func() bool { return e.node("slots").ReduceSlots == 3 })
+	want("with another setting", 4, 3)
+}
+
 // TestMastersReload sends SIGHUP to every daemon of a cluster. None ends.
 func TestMastersReload(t *testing.T) {
 	t.Parallel()

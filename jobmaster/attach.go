@@ -113,7 +113,7 @@ func (m *Master) join(a *Attachment, hello *wire.Report_Joined) {
 			c.Retained = a.retained
 		}
 	}
-	m.request(c)
+	m.requestJoin(m.tasknode(a.machine), c, hello.SlotsSet)
 }
 
 // endStale ends attempts and jobs that the tasknode should no longer have. The tasknode gets
@@ -153,6 +153,9 @@ func (m *Master) machineChanged(name string) {
 		return
 	}
 	if a := n.attachment; a != nil && a.instance == machine.Instance && !m.endTooOld(machine, n) {
+		if n.slots != nil && n.slots.joined {
+			n.endSlots(nil)
+		}
 		m.unsubscribe(name)
 		a.send(admissionOrder(machine))
 		m.useRetained(a)
@@ -167,6 +170,7 @@ func (a *Attachment) Detach() {
 	m.post(func() {
 		if n := m.tasknodes[a.machine]; n != nil && n.attachment == a {
 			n.attachment = nil
+			n.endSlots(errSlotsUnknown)
 			m.probe(a.machine)
 		}
 	})
@@ -179,6 +183,7 @@ func (n *tasknodeRecord) detach(cause error) {
 		n.attachment.end(cause)
 		n.attachment = nil
 	}
+	n.endSlots(errSlotsUnknown)
 }
 
 // retainedBy returns the attempts whose outputs the tasknode reports and the state places on

@@ -143,6 +143,7 @@ func (m *Master) stepDown(cause error) {
 		}
 	}
 	for _, n := range l.tasknodes {
+		n.endSlots(cause)
 		n.detach(cause)
 	}
 	m.lead = nil

@@ -39,6 +39,8 @@ type tasknodeRecord struct {
 	heartbeat    *wire.Report_Heartbeat
 	expiring     bool  // the command that expires the tasknode is on its way through the log
 	retainUntil  int64 // if lost: when to try next to forget it, ms since the epoch
+
+	slots *slotsRequest // of a user, while the tasknode carries it out; nil for none
 }
 
 // tasknode returns the record of a tasknode and makes it if needed.

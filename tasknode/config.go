@@ -73,6 +73,10 @@ type Config struct {
 	// some: at the beginning of each session and when that changes. It must not wait. The default
 	// does nothing.
 	OnAdmission func(refusal string)
+	// KeepSlots is called when a master sets how many attempts of each kind may run at once, so that
+	// the next start has the same numbers. After an error they are as before. It may wait for a
+	// disk. The default does nothing.
+	KeepSlots func(mapSlots, reduceSlots int) error
 	// Handover is what the program before this one in the same process has handed over; default
 	// nil, there was none. The Launcher must be an Adopter then.
 	Handover *Handover
@@ -102,6 +106,9 @@ func (c *Config) EnsureDefaults() {
 	}
 	if c.OnAdmission == nil {
 		c.OnAdmission = func(string) {}
+	}
+	if c.KeepSlots == nil {
+		c.KeepSlots = func(int, int) error { return nil }
 	}
 	if c.MachineStatus == nil {
 		c.MachineStatus = func() *wire.Report_Heartbeat { return new(wire.Report_Heartbeat) }

@@ -348,6 +348,8 @@ func (d *Daemon) execute(ctx context.Context, o *wire.Order) {
 		d.cfg.OnDirectories(o.Directories.Staging, o.Directories.Logs)
 	case *wire.Order_Admission_:
 		d.cfg.OnAdmission(o.Admission.Refusal)
+	case *wire.Order_SetSlots_:
+		d.setSlots(o.SetSlots)
 	case *wire.Order_RequestProgress_:
 		d.probe()
 	case *wire.Order_RequestCounters_:

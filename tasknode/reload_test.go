@@ -1,6 +1,8 @@
 package tasknode
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -46,6 +48,43 @@ func TestAdmissionIsPassedOn(t *testing.T) {
 		}
 		if got := strings.Join(b.refusals, ","); got != ",drained," {
 			t.Errorf("refusals %q", got)
+		}
+	})
+}
+
+// TestMasterSetsTheSlots orders other slots. The answer is a Joined report, which comes when they are kept.
+func TestMasterSetsTheSlots(t *testing.T) {
+	var kept []string
+	broken := error(nil)
+	keep := func(cfg *Config) {
+		cfg.KeepSlots = func(maps, reduces int) error {
+			kept = append(kept, fmt.Sprint(maps, "+", reduces))
+			return broken
+		}
+	}
+	runOn(t, osFiles{}, keep, func(b *rig) {
+		order := func(maps, reduces int32, wantMaps, wantReduces int32, says string) {
+			t.Helper()
+			b.orders.Put(&wire.Order{Order: &wire.Order_SetSlots_{SetSlots: &wire.Order_SetSlots{MapSlots: maps, ReduceSlots: reduces}}})
+			synctest.Wait()
+			joined := (<-b.reports).GetJoined()
+			if joined.GetSlotsSet() == nil || joined.MapSlots != wantMaps || joined.ReduceSlots != wantReduces || !strings.Contains(joined.SlotsSet.Error, says) || (says == "") != (joined.SlotsSet.Error == "") {
+				t.Errorf("after %d+%d: %v", maps, reduces, joined)
+			}
+		}
+		order(4, -1, 4, 1, "")
+		order(4, 1, 4, 1, "") // again
+		order(0, -1, 0, 1, "")
+		order(-1, 0, 0, 1, "no slots of the other kind")
+		broken = errors.New("disk full")
+		order(-1, 7, 0, 1, "disk full")
+		if got := strings.Join(kept, " "); got != "4+1 4+1 0+1 0+7" {
+			t.Errorf("kept %s", got)
+		}
+		b.daemon.Reload(Offer{MapSlots: 2, ReduceSlots: 2})
+		synctest.Wait()
+		if joined := (<-b.reports).GetJoined(); joined.GetSlotsSet() != nil || joined.GetMapSlots() != 2 {
+			t.Errorf("reloaded: %v", joined)
 		}
 	})
 }

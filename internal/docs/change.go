@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/conf/hostfile"
 	"github.com/hammr/hammr/internal/docs/apidoc"
 	"github.com/hammr/hammr/internal/rpc/access"
@@ -40,6 +42,7 @@ type Cluster interface {
 	PreemptAttempt(ctx context.Context, attempt string, mode preempt.Mode) (preempt.Mode, error)
 	ResumeAttempt(ctx context.Context, attempt string) error
 	AdmitTasknode(ctx context.Context, name string, excluded bool) error
+	SetSlots(ctx context.Context, tasknode string, slots cluster.Slots) error
 	DrainTasknode(ctx context.Context, name string, untilRestart bool, within time.Duration) error
 	ChangePolicy(ctx context.Context, name string, conf map[string]string, expected string) error
 	// The changes of the masters have their own limits of time, because they continue when the caller has
@@ -137,6 +140,17 @@ var Actions = []*Action{
 			return "", m.AdmitTasknode(ctx, c.ID, true)
 		}},
 
+	{Object: "node", Do: "set", Verb: access.Operate, Call: "SetSlots", Label: "Set slots", Done: "given other slots", CLI: "hammr node set ID --map-slots N --reduce-slots N",
+		Doc:   "Change how many tasks the tasknode runs at once. Tasks that have a slot too many run to their end.",
+		Param: &Param{Name: "slots", Required: true, Doc: "slots of each kind, as map=4,reduce=2; a kind that is left out stays as it is"},
+		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
+			slots, err := ParseSlots(c.Value)
+			if err != nil {
+				return "", err
+			}
+			return c.Value, m.SetSlots(ctx, c.ID, slots)
+		}},
+
 	{Object: "master", Do: "transfer", Verb: access.Operate, Call: "TransferLeadership", Label: "Make leader", Done: "handed the lead", Careful: true, CLI: "hammr master transfer ID",
 		Doc:   "Make this master the leader.",
 		apply: func(_ context.Context, m Cluster, c Change) (string, error) { return "", m.TransferLeadership(c.ID) }},
@@ -155,6 +169,27 @@ var Actions = []*Action{
 		apply: func(ctx context.Context, m Cluster, c Change) (string, error) {
 			return "", m.ChangePolicy(ctx, c.ID, c.Conf, c.Expected)
 		}},
+}
+
+// maxSlots bounds the slots of a kind that a tasknode is given.
+const maxSlots = 10_000
+
+// ParseSlots parses the value of node.set, as map=4,reduce=2. A kind that is not named is -1. The error is a BadParam.
+func ParseSlots(text string) (cluster.Slots, error) {
+	slots := cluster.Slots{-1, -1}
+	for part := range strings.SplitSeq(text, ",") {
+		kind, number, _ := strings.Cut(strings.TrimSpace(part), "=")
+		i := slices.Index([]string{cluster.MapSlot: "map", cluster.ReduceSlot: "reduce"}, kind)
+		n, err := strconv.Atoi(number)
+		if i < 0 || slots[i] >= 0 || err != nil || n < 0 || n > maxSlots {
+			return slots, Bad("slots", fmt.Sprintf("%q: expected map=N,reduce=N or one of both, each from 0 to %d", text, maxSlots))
+		}
+		slots[i] = n
+	}
+	if slots.IsZero() {
+		return slots, Bad("slots", fmt.Sprintf("%q: the tasknode would run nothing; 'hammr node remove' or 'hammr node drain' does that", text))
+	}
+	return slots, nil
 }
 
 // killJob kills a job. One that is over is refused.

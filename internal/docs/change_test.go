@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hammr/hammr/cluster"
 	"github.com/hammr/hammr/internal/rpc/wire"
 	"github.com/hammr/hammr/preempt"
 )
@@ -55,6 +56,9 @@ func (r *recorder) AdmitTasknode(_ context.Context, name string, excluded bool) 
 func (r *recorder) DrainTasknode(_ context.Context, name string, untilRestart bool, within time.Duration) error {
 	return r.note("drain %s, until restart %v, within %v", name, untilRestart, within)
 }
+func (r *recorder) SetSlots(_ context.Context, tasknode string, slots cluster.Slots) error {
+	return r.note("slots of %s %v", tasknode, slots)
+}
 func (r *recorder) ChangePolicy(_ context.Context, name string, conf map[string]string, expected string) error {
 	return r.note("policy %s %v for %s", name, conf, expected)
 }
@@ -83,6 +87,7 @@ func TestEachActionIsApplied(t *testing.T) {
 		"attempt.resume":  {Change{}, "resume x", ""},
 		"node.drain":      {Change{Value: "10m", UntilRestart: true}, "drain x, until restart true, within 10m0s", "10m"},
 		"node.admit":      {Change{}, "exclude x: false", ""},
+		"node.set":        {Change{Value: "reduce=2, map=0"}, "slots of x 2 reduce", "reduce=2, map=0"},
 		"node.exclude":    {Change{}, "exclude x: true", ""},
 		"master.transfer": {Change{}, "transfer to x", ""},
 		"master.remove":   {Change{}, "remove x", ""},
@@ -102,6 +107,23 @@ func TestEachActionIsApplied(t *testing.T) {
 	}
 }
 
+// TestSlotsAreParsed parses what users write, and mistakes.
+func TestSlotsAreParsed(t *testing.T) {
+	for text, want := range map[string]cluster.Slots{"map=4": {4, -1}, "reduce=0": {-1, 0}, "map=10000,reduce=1": {10_000, 1}} {
+		if got, err := ParseSlots(text); err != nil || got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for text, says := range map[string]string{
+		"": "expected map=N", "4": "expected map=N", "map=4,map=5": "expected map=N", "maps=4": "expected map=N", "map=-1": "from 0 to 10000",
+		"map=10001": "from 0 to 10000", "map=4,": "expected map=N", "map=0,reduce=0": "'hammr node remove' or 'hammr node drain'",
+	} {
+		if _, err := ParseSlots(text); err == nil || !strings.Contains(err.Error(), says) || !errors.As(err, new(*BadParam)) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // TestWrongChangesAreRefused sends changes that no page sends.
 func TestWrongChangesAreRefused(t *testing.T) {
 	for text, c := range map[string]Change{
@@ -109,6 +131,7 @@ func TestWrongChangesAreRefused(t *testing.T) {
 		"expected one of auto":      {Do: "job.suspend", ID: "x", Value: "melt"},
 		"parameter pool is missing": {Do: "job.move", ID: "x"},
 		"is over already":           {Do: "job.kill", ID: "job_9"},
+		"expected map=N,reduce=N":   {Do: "node.set", ID: "x", Value: "many"},
 	} {
 		r := new(recorder)
 		_, err := Apply(t.Context(), r, c)

@@ -405,7 +405,7 @@ var parts = []part{
 	{"pages", []string{
 		"internal/docs", "internal/docs/apidoc", "internal/docs/board", "internal/docs/history", "internal/docs/histindex", "internal/rpc/access", "internal/source/...",
 		"internal/daemon/local", "internal/testing/browsertest", "internal/web", "internal/web/...",
-	}, 17_290},
+	}, 17_320},
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/ops/minihdfs", "internal/ops/minihdfs/...", "internal/ops/netns", "internal/ops/testcluster", "internal/ops/testcluster/...",
 		"sim", "sim/...",

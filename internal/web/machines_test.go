@@ -98,7 +98,7 @@ func TestNodeShowsItsLosses(t *testing.T) {
 	h := newHandler(t, f)
 	page := request(h, "/nodes/n1", nil).Body.String()
 	for _, text := range []string{`<td>wordcount</td><td class="n">2</td><td class="n">1</td><td class="n">1</td><td class="n">4.5 s</td><td class="n">1 of 2</td><td class="n"></td>`,
-		`<td class="n">6.0 s</td>`, `<a href="/nodes/n2">n2</a>`} {
+		`<td class="n">6.0 s</td>`, `<a href="/nodes/n2">n2</a>`, `action="/nodes/n1/set"`, "hammr node set n1 --map-slots N --reduce-slots N"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("no %q in %s", text, page)
 		}
@@ -108,9 +108,9 @@ func TestNodeShowsItsLosses(t *testing.T) {
 	if page := request(h, "/nodes/n1", nil).Body.String(); !strings.Contains(page, `<td class="n">7500 ms</td>`) {
 		t.Errorf("once the schedule is correct: %s", mainOf(page))
 	}
-	f.losses = nil
-	if page := request(h, "/nodes/n1", nil).Body.String(); strings.Contains(page, "Losses") {
-		t.Errorf("without losses: %s", mainOf(page))
+	f.nodes[0].Lost, f.losses = true, nil
+	if page := request(h, "/nodes/n1", nil).Body.String(); strings.Contains(page, "Losses") || strings.Contains(page, "/nodes/n1/set") {
+		t.Errorf("lost now, and without losses: %s", mainOf(page))
 	}
 }
 

@@ -34,14 +34,17 @@ const maxKillForms = 50
 func showNode(c *call) error {
 	n := read(c, docs.Node, docs.NodeID{Node: c.params["node"]})
 	d := nodeData{Tasknode: n, Audit: optional(c, docs.Audit, docs.AuditQuery{Node: n.Name}), Losses: optional(c, docs.Losses, docs.LossQuery{Node: n.Name})}
-	without := "admit"
+	without := []string{"admit"}
 	switch {
 	case n.Draining: // a new deadline replaces the one before
-		without = ""
+		without = nil
 	case strings.HasPrefix(n.State, "DECOMMISSION"), n.Suspicion != "":
-		without = "drain"
+		without = []string{"drain"}
 	}
-	d.Forms = formsOn(docs.ActionsOn("node", without), n.Name, nil)
+	if n.Lost {
+		without = append(without, "set")
+	}
+	d.Forms = formsOn(docs.ActionsOn("node", without...), n.Name, nil)
 	if n.State != "LOST" {
 		d.Profile = newProfileForm("node", n.Name)
 	}

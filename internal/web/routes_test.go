@@ -229,6 +229,7 @@ func TestActionsReachTheCluster(t *testing.T) {
 		{"/jobs/" + aJob + "/priority", url.Values{"priority": {"high"}}, docs.Change{Do: "job.priority", ID: aJob, Value: "HIGH"}, "/jobs/" + aJob},
 		{"/attempts/" + anOpen + "/preempt", url.Values{"mode": {"split"}}, docs.Change{Do: "attempt.preempt", ID: anOpen, Value: "split"}, "/jobs/" + aJob + "/tasks/task_1763700000000_0001_m_000001"},
 		{"/nodes/n1/drain", url.Values{}, docs.Change{Do: "node.drain", ID: "n1"}, "/nodes/n1"},
+		{"/nodes/n1/set", url.Values{"slots": {"map=4"}}, docs.Change{Do: "node.set", ID: "n1", Value: "map=4"}, "/nodes/n1"},
 		{"/masters/m2/transfer", url.Values{}, docs.Change{Do: "master.transfer", ID: "m2"}, "/masters"},
 	} {
 		f.acted = nil

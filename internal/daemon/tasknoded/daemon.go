@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/hammr/hammr/internal/conf"
@@ -25,7 +26,7 @@ import (
 
 // Daemon is a tasknode with its shuffle server, its HTTP page and its directories.
 //
-//	Open: what the program before this one has left ─► resolve ─► lockDir ─► openDisks ─► OpenDrills ─► listen ─► openParts ─► openTasknode
+//	Open: what the program before this one has left ─► resolve ─► lockDir ─► chooseSlots ─► openDisks ─► OpenDrills ─► listen ─► openParts ─► openTasknode
 //	Run:  serve map output and the page; run tasks ──► ctx ends, or the masters refuse it:
 //	      tasks end ─► page and shuffle server end ─► everything is closed, latest first
 //
@@ -44,11 +45,15 @@ type Daemon struct {
 	launcher    *process.Launcher
 	cgroup      string       // directory of the tasknode's own control group, "" for none
 	masters     *rpc.Masters // connections to the masters
-	membership  membership   // what the masters make of this tasknode
-	tasknode    *tasknode.Daemon
-	source      string         // source address of connections to HDFS, "" for any
-	handover    *handover      // what the program before this one in the process has left, nil for none
-	restarts    chan os.Signal // requests to replace the program; nil if it cannot be replaced
+	slots       struct {
+		sync.Mutex
+		settings [2]int // --map-slots and --reduce-slots as they were last read
+	}
+	membership membership // what the masters make of this tasknode
+	tasknode   *tasknode.Daemon
+	source     string         // source address of connections to HDFS, "" for any
+	handover   *handover      // what the program before this one in the process has left, nil for none
+	restarts   chan os.Signal // requests to replace the program; nil if it cannot be replaced
 }
 
 func newDaemon(cfg Config) *Daemon {
@@ -62,7 +67,7 @@ func Open(cfg Config) (*Daemon, error) {
 	d := newDaemon(cfg)
 	// Drills need the lock of the directory, and must be open before files of tasks are
 	// opened.
-	if err := d.Steps(d.receive, d.resolve, d.openRestarts, d.lockDir, d.openDisks, d.OpenDrills, d.listen, d.openParts, d.openTasknode); err != nil {
+	if err := d.Steps(d.receive, d.resolve, d.openRestarts, d.lockDir, d.chooseSlots, d.openDisks, d.OpenDrills, d.listen, d.openParts, d.openTasknode); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -261,7 +266,7 @@ func (d *Daemon) openTasknode() (err error) {
 		MapSlots: d.cfg.MapSlots, ReduceSlots: d.cfg.ReduceSlots, MemoryMB: d.taskMemoryMB(d.cfg.MemoryMB),
 		Dirs: d.taskDirs(), DirChooser: d.disks,
 		AggregateLogs: (&tasknode.LogAggregator{Machine: d.cfg.Name, Check: d.directories.checkLogs, Resolve: d.files.Resolve}).Aggregate, OnRemoveJob: d.shuffle.RemoveJob,
-		OnDirectories: d.directories.set, OnAdmission: d.membership.admitted,
+		OnDirectories: d.directories.set, OnAdmission: d.membership.admitted, KeepSlots: d.keepSlots,
 		Launcher: &addressedLauncher{d.launcher, d.source}, Link: &readyLink{Link: masterlink.NewLink(d.masters), membership: &d.membership, joined: func() { d.Announce(d.cfg.Name) }},
 		Heartbeat: d.cfg.Heartbeat, ProgressDelay: progressDelay, DiskCheck: d.cfg.DiskCheck, MachineStatus: d.machineStatus, Logger: d.cfg.Logger,
 	})

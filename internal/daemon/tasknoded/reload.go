@@ -9,10 +9,14 @@ import (
 
 // Reload makes the running daemon use the settings of cfg that may change: slots, memory, rack,
 // limits of connections, free space and the health script. Without cfg.Rack it looks the rack up
-// again. It ignores all other fields. After an error nothing has changed.
+// again. Slots that a master has set stay if both of their settings are as before. It ignores all other fields. After
+// an error nothing has changed.
 func (d *Daemon) Reload(ctx context.Context, cfg Config) error {
 	rack, err := d.findRack(ctx, cfg.Rack)
 	if err != nil {
+		return err
+	}
+	if err := d.useSlots(&cfg); err != nil {
 		return err
 	}
 	d.Listener.SetLimits(cfg.Limits())

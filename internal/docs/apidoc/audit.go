@@ -26,7 +26,7 @@ var actionTexts = map[string]string{
 	"job.kill": "killed the job", "job.suspend": "suspended the job", "job.resume": "resumed the job",
 	"job.move": "moved the job to pool", "job.priority": "set the priority to",
 	"attempt.kill": "killed", "attempt.fail": "failed", "attempt.resume": "resumed", "attempt.preempt": "preempted",
-	"node.drain": "drained the node", "node.admit": "admitted the node", "node.exclude": "excluded the node from new tasks",
+	"node.drain": "drained the node", "node.admit": "admitted the node", "node.exclude": "excluded the node from new tasks", "node.set": "set the slots to",
 	"policy.set": "set the policy to",
 }
 

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/hammr/hammr/cluster"
@@ -76,6 +77,8 @@ func actionOf(command cluster.Command) (a apidoc.UserAction, job cluster.JobID) 
 		if c.Excluded {
 			a.Do = "node.exclude"
 		}
+	case cluster.JoinMachine: // it has set its slots
+		a = apidoc.UserAction{Do: "node.set", ID: c.Name, To: fmt.Sprintf("map=%d,reduce=%d", c.Slots[cluster.MapSlot], c.Slots[cluster.ReduceSlot])}
 	case cluster.SetPolicy:
 		a = apidoc.UserAction{Do: "policy.set", To: c.Name}
 	}

@@ -1334,6 +1334,7 @@ type Order struct {
 	//	*Order_RequestCounters_
 	//	*Order_Directories_
 	//	*Order_Admission_
+	//	*Order_SetSlots_
 	Order         isOrder_Order `protobuf_oneof:"order"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1520,6 +1521,15 @@ func (x *Order) GetAdmission() *Order_Admission {
 	return nil
 }
 
+func (x *Order) GetSetSlots() *Order_SetSlots {
+	if x != nil {
+		if x, ok := x.Order.(*Order_SetSlots_); ok {
+			return x.SetSlots
+		}
+	}
+	return nil
+}
+
 type isOrder_Order interface {
 	isOrder_Order()
 }
@@ -1588,6 +1598,10 @@ type Order_Admission_ struct {
 	Admission *Order_Admission `protobuf:"bytes,16,opt,name=admission,proto3,oneof"`
 }
 
+type Order_SetSlots_ struct {
+	SetSlots *Order_SetSlots `protobuf:"bytes,17,opt,name=set_slots,json=setSlots,proto3,oneof"`
+}
+
 func (*Order_Start) isOrder_Order() {}
 
 func (*Order_Kill) isOrder_Order() {}
@@ -1619,6 +1633,8 @@ func (*Order_RequestCounters_) isOrder_Order() {}
 func (*Order_Directories_) isOrder_Order() {}
 
 func (*Order_Admission_) isOrder_Order() {}
+
+func (*Order_SetSlots_) isOrder_Order() {}
 
 // Orders is a batch of orders, in their order.
 type Orders struct {
@@ -4031,6 +4047,105 @@ func (x *Order_RequestCounters) GetJobId() string {
 	return ""
 }
 
+// SetSlots sets how many attempts the tasknode runs at once, until that is set again or
+// its own settings change. The tasknode answers with Joined.
+type Order_SetSlots struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MapSlots      int32                  `protobuf:"varint,1,opt,name=map_slots,json=mapSlots,proto3" json:"map_slots,omitempty"`          // -1: as before
+	ReduceSlots   int32                  `protobuf:"varint,2,opt,name=reduce_slots,json=reduceSlots,proto3" json:"reduce_slots,omitempty"` // likewise
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order_SetSlots) Reset() {
+	*x = Order_SetSlots{}
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order_SetSlots) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order_SetSlots) ProtoMessage() {}
+
+func (x *Order_SetSlots) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order_SetSlots.ProtoReflect.Descriptor instead.
+func (*Order_SetSlots) Descriptor() ([]byte, []int) {
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{9, 16}
+}
+
+func (x *Order_SetSlots) GetMapSlots() int32 {
+	if x != nil {
+		return x.MapSlots
+	}
+	return 0
+}
+
+func (x *Order_SetSlots) GetReduceSlots() int32 {
+	if x != nil {
+		return x.ReduceSlots
+	}
+	return 0
+}
+
+// SlotsSet answers SetSlots.
+type Report_SlotsSet struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         string                 `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"` // why the slots are as before, "" when they are set
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Report_SlotsSet) Reset() {
+	*x = Report_SlotsSet{}
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Report_SlotsSet) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Report_SlotsSet) ProtoMessage() {}
+
+func (x *Report_SlotsSet) ProtoReflect() protoreflect.Message {
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Report_SlotsSet.ProtoReflect.Descriptor instead.
+func (*Report_SlotsSet) Descriptor() ([]byte, []int) {
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 0}
+}
+
+func (x *Report_SlotsSet) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 type Report_Joined struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"` // host:port of the shuffle server, "" when files are local
@@ -4046,13 +4161,14 @@ type Report_Joined struct {
 	Retained      []string               `protobuf:"bytes,11,rep,name=retained,proto3" json:"retained,omitempty"`                        // attempts whose segments or checkpoints it retains
 	MemoryMb      int64                  `protobuf:"varint,12,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"`       // MiB that its tasks may take together, 0 for any amount
 	JobVersion    int32                  `protobuf:"varint,13,opt,name=job_version,json=jobVersion,proto3" json:"job_version,omitempty"` // newest cluster version whose jobs it can run, 0 from a release before there was one
+	SlotsSet      *Report_SlotsSet       `protobuf:"bytes,14,opt,name=slots_set,json=slotsSet,proto3" json:"slots_set,omitempty"`        // absent unless it answers SetSlots
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Report_Joined) Reset() {
 	*x = Report_Joined{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4064,7 +4180,7 @@ func (x *Report_Joined) String() string {
 func (*Report_Joined) ProtoMessage() {}
 
 func (x *Report_Joined) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[52]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4077,7 +4193,7 @@ func (x *Report_Joined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Joined.ProtoReflect.Descriptor instead.
 func (*Report_Joined) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 0}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 1}
 }
 
 func (x *Report_Joined) GetAddress() string {
@@ -4171,6 +4287,13 @@ func (x *Report_Joined) GetJobVersion() int32 {
 	return 0
 }
 
+func (x *Report_Joined) GetSlotsSet() *Report_SlotsSet {
+	if x != nil {
+		return x.SlotsSet
+	}
+	return nil
+}
+
 // Heartbeat says that the tasknode is alive. It names no attempt.
 type Report_Heartbeat struct {
 	state           protoimpl.MessageState        `protogen:"open.v1"`
@@ -4186,7 +4309,7 @@ type Report_Heartbeat struct {
 
 func (x *Report_Heartbeat) Reset() {
 	*x = Report_Heartbeat{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4198,7 +4321,7 @@ func (x *Report_Heartbeat) String() string {
 func (*Report_Heartbeat) ProtoMessage() {}
 
 func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[53]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4211,7 +4334,7 @@ func (x *Report_Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 1}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 2}
 }
 
 func (x *Report_Heartbeat) GetClock() int64 {
@@ -4264,7 +4387,7 @@ type Report_Started struct {
 
 func (x *Report_Started) Reset() {
 	*x = Report_Started{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4276,7 +4399,7 @@ func (x *Report_Started) String() string {
 func (*Report_Started) ProtoMessage() {}
 
 func (x *Report_Started) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[54]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4289,7 +4412,7 @@ func (x *Report_Started) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Started.ProtoReflect.Descriptor instead.
 func (*Report_Started) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 2}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 3}
 }
 
 // Exited reports an attempt whose process ended because it was ordered to, or
@@ -4304,7 +4427,7 @@ type Report_Exited struct {
 
 func (x *Report_Exited) Reset() {
 	*x = Report_Exited{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4316,7 +4439,7 @@ func (x *Report_Exited) String() string {
 func (*Report_Exited) ProtoMessage() {}
 
 func (x *Report_Exited) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[55]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4329,7 +4452,7 @@ func (x *Report_Exited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Exited.ProtoReflect.Descriptor instead.
 func (*Report_Exited) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 3}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 4}
 }
 
 func (x *Report_Exited) GetStuckStack() string {
@@ -4359,7 +4482,7 @@ type Report_OutputCopied struct {
 
 func (x *Report_OutputCopied) Reset() {
 	*x = Report_OutputCopied{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4371,7 +4494,7 @@ func (x *Report_OutputCopied) String() string {
 func (*Report_OutputCopied) ProtoMessage() {}
 
 func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[56]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4384,7 +4507,7 @@ func (x *Report_OutputCopied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_OutputCopied.ProtoReflect.Descriptor instead.
 func (*Report_OutputCopied) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 4}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 5}
 }
 
 func (x *Report_OutputCopied) GetOutputs() []*taskproc.MapOutput {
@@ -4425,7 +4548,7 @@ type Report_Batch struct {
 
 func (x *Report_Batch) Reset() {
 	*x = Report_Batch{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4437,7 +4560,7 @@ func (x *Report_Batch) String() string {
 func (*Report_Batch) ProtoMessage() {}
 
 func (x *Report_Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[57]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4450,7 +4573,7 @@ func (x *Report_Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Batch.ProtoReflect.Descriptor instead.
 func (*Report_Batch) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 5}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 6}
 }
 
 func (x *Report_Batch) GetReports() []*Report {
@@ -4472,7 +4595,7 @@ type Report_Heartbeat_Directory struct {
 
 func (x *Report_Heartbeat_Directory) Reset() {
 	*x = Report_Heartbeat_Directory{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4484,7 +4607,7 @@ func (x *Report_Heartbeat_Directory) String() string {
 func (*Report_Heartbeat_Directory) ProtoMessage() {}
 
 func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[58]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4497,7 +4620,7 @@ func (x *Report_Heartbeat_Directory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report_Heartbeat_Directory.ProtoReflect.Descriptor instead.
 func (*Report_Heartbeat_Directory) Descriptor() ([]byte, []int) {
-	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 1, 0}
+	return file_internal_rpc_wire_hammr_proto_rawDescGZIP(), []int{11, 2, 0}
 }
 
 func (x *Report_Heartbeat_Directory) GetPath() string {
@@ -4541,7 +4664,7 @@ type Info_Master struct {
 
 func (x *Info_Master) Reset() {
 	*x = Info_Master{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4553,7 +4676,7 @@ func (x *Info_Master) String() string {
 func (*Info_Master) ProtoMessage() {}
 
 func (x *Info_Master) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[59]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4619,7 +4742,7 @@ type Info_LogWrites struct {
 
 func (x *Info_LogWrites) Reset() {
 	*x = Info_LogWrites{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4631,7 +4754,7 @@ func (x *Info_LogWrites) String() string {
 func (*Info_LogWrites) ProtoMessage() {}
 
 func (x *Info_LogWrites) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[60]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4697,7 +4820,7 @@ type Info_LeadChange struct {
 
 func (x *Info_LeadChange) Reset() {
 	*x = Info_LeadChange{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4709,7 +4832,7 @@ func (x *Info_LeadChange) String() string {
 func (*Info_LeadChange) ProtoMessage() {}
 
 func (x *Info_LeadChange) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[61]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4777,7 +4900,7 @@ type InjectRequest_Failpoint struct {
 
 func (x *InjectRequest_Failpoint) Reset() {
 	*x = InjectRequest_Failpoint{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4789,7 +4912,7 @@ func (x *InjectRequest_Failpoint) String() string {
 func (*InjectRequest_Failpoint) ProtoMessage() {}
 
 func (x *InjectRequest_Failpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[63]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4829,7 +4952,7 @@ type FailpointsResponse_Point struct {
 
 func (x *FailpointsResponse_Point) Reset() {
 	*x = FailpointsResponse_Point{}
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4841,7 +4964,7 @@ func (x *FailpointsResponse_Point) String() string {
 func (*FailpointsResponse_Point) ProtoMessage() {}
 
 func (x *FailpointsResponse_Point) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[64]
+	mi := &file_internal_rpc_wire_hammr_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5021,7 +5144,7 @@ const file_internal_rpc_wire_hammr_proto_rawDesc = "" +
 	"\alog_dir\x18\x19 \x01(\tR\x06logDir\x1a=\n" +
 	"\x0fPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa3\x11\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa8\x12\n" +
 	"\x05Order\x124\n" +
 	"\x05start\x18\x01 \x01(\v2\x1c.hammr.v1.Order.StartAttemptH\x00R\x05start\x121\n" +
 	"\x04kill\x18\x02 \x01(\v2\x1b.hammr.v1.Order.KillAttemptH\x00R\x04kill\x12=\n" +
@@ -5041,7 +5164,8 @@ const file_internal_rpc_wire_hammr_proto_rawDesc = "" +
 	"\tdrop_copy\x18\r \x01(\v2\x18.hammr.v1.Order.DropCopyH\x00R\bdropCopy\x12L\n" +
 	"\x10request_counters\x18\x0e \x01(\v2\x1f.hammr.v1.Order.RequestCountersH\x00R\x0frequestCounters\x12?\n" +
 	"\vdirectories\x18\x0f \x01(\v2\x1b.hammr.v1.Order.DirectoriesH\x00R\vdirectories\x129\n" +
-	"\tadmission\x18\x10 \x01(\v2\x19.hammr.v1.Order.AdmissionH\x00R\tadmission\x1a:\n" +
+	"\tadmission\x18\x10 \x01(\v2\x19.hammr.v1.Order.AdmissionH\x00R\tadmission\x127\n" +
+	"\tset_slots\x18\x11 \x01(\v2\x18.hammr.v1.Order.SetSlotsH\x00R\bsetSlots\x1a:\n" +
 	"\fStartAttempt\x12*\n" +
 	"\x05start\x18\x01 \x01(\v2\x14.hammr.task.v1.StartR\x05start\x1aB\n" +
 	"\vKillAttempt\x12\x1d\n" +
@@ -5101,10 +5225,13 @@ const file_internal_rpc_wire_hammr_proto_rawDesc = "" +
 	"\arefusal\x18\x01 \x01(\tR\arefusal\x1a\x11\n" +
 	"\x0fRequestProgress\x1a(\n" +
 	"\x0fRequestCounters\x12\x15\n" +
-	"\x06job_id\x18\x01 \x01(\tR\x05jobIdB\a\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x1aJ\n" +
+	"\bSetSlots\x12\x1b\n" +
+	"\tmap_slots\x18\x01 \x01(\x05R\bmapSlots\x12!\n" +
+	"\freduce_slots\x18\x02 \x01(\x05R\vreduceSlotsB\a\n" +
 	"\x05order\"1\n" +
 	"\x06Orders\x12'\n" +
-	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\xb6\r\n" +
+	"\x06orders\x18\x01 \x03(\v2\x0f.hammr.v1.OrderR\x06orders\"\x90\x0e\n" +
 	"\x06Report\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x1d\n" +
 	"\n" +
@@ -5120,7 +5247,9 @@ const file_internal_rpc_wire_hammr_proto_rawDesc = "" +
 	" \x01(\v2\x1a.hammr.v1.Report.HeartbeatH\x00R\theartbeat\x12D\n" +
 	"\routput_copied\x18\v \x01(\v2\x1d.hammr.v1.Report.OutputCopiedH\x00R\foutputCopied\x12T\n" +
 	"\x13preemption_declined\x18\f \x01(\v2!.hammr.task.v1.PreemptionDeclinedH\x00R\x12preemptionDeclined\x12.\n" +
-	"\x05batch\x18\r \x01(\v2\x16.hammr.v1.Report.BatchH\x00R\x05batch\x1a\xdc\x02\n" +
+	"\x05batch\x18\r \x01(\v2\x16.hammr.v1.Report.BatchH\x00R\x05batch\x1a \n" +
+	"\bSlotsSet\x12\x14\n" +
+	"\x05error\x18\x01 \x01(\tR\x05error\x1a\x94\x03\n" +
 	"\x06Joined\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1b\n" +
 	"\tmap_slots\x18\x02 \x01(\x05R\bmapSlots\x12!\n" +
@@ -5136,7 +5265,8 @@ const file_internal_rpc_wire_hammr_proto_rawDesc = "" +
 	"\bretained\x18\v \x03(\tR\bretained\x12\x1b\n" +
 	"\tmemory_mb\x18\f \x01(\x03R\bmemoryMb\x12\x1f\n" +
 	"\vjob_version\x18\r \x01(\x05R\n" +
-	"jobVersion\x1a\xc4\x02\n" +
+	"jobVersion\x126\n" +
+	"\tslots_set\x18\x0e \x01(\v2\x19.hammr.v1.Report.SlotsSetR\bslotsSet\x1a\xc4\x02\n" +
 	"\tHeartbeat\x12\x14\n" +
 	"\x05clock\x18\x01 \x01(\x03R\x05clock\x12F\n" +
 	"\vdirectories\x18\x02 \x03(\v2$.hammr.v1.Report.Heartbeat.DirectoryR\vdirectories\x12\x12\n" +
@@ -5331,7 +5461,7 @@ func file_internal_rpc_wire_hammr_proto_rawDescGZIP() []byte {
 }
 
 var file_internal_rpc_wire_hammr_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_internal_rpc_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
+var file_internal_rpc_wire_hammr_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_internal_rpc_wire_hammr_proto_goTypes = []any{
 	(JobState)(0),                       // 0: hammr.v1.JobState
 	(TaskState)(0),                      // 1: hammr.v1.TaskState
@@ -5389,42 +5519,44 @@ var file_internal_rpc_wire_hammr_proto_goTypes = []any{
 	(*Order_Admission)(nil),             // 53: hammr.v1.Order.Admission
 	(*Order_RequestProgress)(nil),       // 54: hammr.v1.Order.RequestProgress
 	(*Order_RequestCounters)(nil),       // 55: hammr.v1.Order.RequestCounters
-	(*Report_Joined)(nil),               // 56: hammr.v1.Report.Joined
-	(*Report_Heartbeat)(nil),            // 57: hammr.v1.Report.Heartbeat
-	(*Report_Started)(nil),              // 58: hammr.v1.Report.Started
-	(*Report_Exited)(nil),               // 59: hammr.v1.Report.Exited
-	(*Report_OutputCopied)(nil),         // 60: hammr.v1.Report.OutputCopied
-	(*Report_Batch)(nil),                // 61: hammr.v1.Report.Batch
-	(*Report_Heartbeat_Directory)(nil),  // 62: hammr.v1.Report.Heartbeat.Directory
-	(*Info_Master)(nil),                 // 63: hammr.v1.Info.Master
-	(*Info_LogWrites)(nil),              // 64: hammr.v1.Info.LogWrites
-	(*Info_LeadChange)(nil),             // 65: hammr.v1.Info.LeadChange
-	nil,                                 // 66: hammr.v1.ChangeRequest.ConfEntry
-	(*InjectRequest_Failpoint)(nil),     // 67: hammr.v1.InjectRequest.Failpoint
-	(*FailpointsResponse_Point)(nil),    // 68: hammr.v1.FailpointsResponse.Point
-	(*taskproc.Graph)(nil),              // 69: hammr.task.v1.Graph
-	(taskproc.Kind)(0),                  // 70: hammr.task.v1.Kind
-	(*taskproc.Counter)(nil),            // 71: hammr.task.v1.Counter
-	(*taskproc.Progress)(nil),           // 72: hammr.task.v1.Progress
-	(*taskproc.Finished)(nil),           // 73: hammr.task.v1.Finished
-	(*taskproc.Failure)(nil),            // 74: hammr.task.v1.Failure
-	(*taskproc.Checkpointed)(nil),       // 75: hammr.task.v1.Checkpointed
-	(*taskproc.PreemptionDeclined)(nil), // 76: hammr.task.v1.PreemptionDeclined
-	(*taskproc.Start)(nil),              // 77: hammr.task.v1.Start
-	(*taskproc.Position)(nil),           // 78: hammr.task.v1.Position
-	(*taskproc.Checkpoint)(nil),         // 79: hammr.task.v1.Checkpoint
-	(*taskproc.MapOutput)(nil),          // 80: hammr.task.v1.MapOutput
+	(*Order_SetSlots)(nil),              // 56: hammr.v1.Order.SetSlots
+	(*Report_SlotsSet)(nil),             // 57: hammr.v1.Report.SlotsSet
+	(*Report_Joined)(nil),               // 58: hammr.v1.Report.Joined
+	(*Report_Heartbeat)(nil),            // 59: hammr.v1.Report.Heartbeat
+	(*Report_Started)(nil),              // 60: hammr.v1.Report.Started
+	(*Report_Exited)(nil),               // 61: hammr.v1.Report.Exited
+	(*Report_OutputCopied)(nil),         // 62: hammr.v1.Report.OutputCopied
+	(*Report_Batch)(nil),                // 63: hammr.v1.Report.Batch
+	(*Report_Heartbeat_Directory)(nil),  // 64: hammr.v1.Report.Heartbeat.Directory
+	(*Info_Master)(nil),                 // 65: hammr.v1.Info.Master
+	(*Info_LogWrites)(nil),              // 66: hammr.v1.Info.LogWrites
+	(*Info_LeadChange)(nil),             // 67: hammr.v1.Info.LeadChange
+	nil,                                 // 68: hammr.v1.ChangeRequest.ConfEntry
+	(*InjectRequest_Failpoint)(nil),     // 69: hammr.v1.InjectRequest.Failpoint
+	(*FailpointsResponse_Point)(nil),    // 70: hammr.v1.FailpointsResponse.Point
+	(*taskproc.Graph)(nil),              // 71: hammr.task.v1.Graph
+	(taskproc.Kind)(0),                  // 72: hammr.task.v1.Kind
+	(*taskproc.Counter)(nil),            // 73: hammr.task.v1.Counter
+	(*taskproc.Progress)(nil),           // 74: hammr.task.v1.Progress
+	(*taskproc.Finished)(nil),           // 75: hammr.task.v1.Finished
+	(*taskproc.Failure)(nil),            // 76: hammr.task.v1.Failure
+	(*taskproc.Checkpointed)(nil),       // 77: hammr.task.v1.Checkpointed
+	(*taskproc.PreemptionDeclined)(nil), // 78: hammr.task.v1.PreemptionDeclined
+	(*taskproc.Start)(nil),              // 79: hammr.task.v1.Start
+	(*taskproc.Position)(nil),           // 80: hammr.task.v1.Position
+	(*taskproc.Checkpoint)(nil),         // 81: hammr.task.v1.Checkpoint
+	(*taskproc.MapOutput)(nil),          // 82: hammr.task.v1.MapOutput
 }
 var file_internal_rpc_wire_hammr_proto_depIdxs = []int32{
 	36, // 0: hammr.v1.JobSpec.properties:type_name -> hammr.v1.JobSpec.PropertiesEntry
-	69, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
+	71, // 1: hammr.v1.JobSpec.graph:type_name -> hammr.task.v1.Graph
 	37, // 2: hammr.v1.JobSpec.disallowed_modes:type_name -> hammr.v1.JobSpec.DisallowedModesEntry
-	70, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
+	72, // 3: hammr.v1.TaskStatus.kind:type_name -> hammr.task.v1.Kind
 	1,  // 4: hammr.v1.TaskStatus.state:type_name -> hammr.v1.TaskState
 	38, // 5: hammr.v1.TaskStatus.attempts:type_name -> hammr.v1.TaskStatus.Attempt
 	8,  // 6: hammr.v1.StageStatus.waits:type_name -> hammr.v1.WaitTime
 	0,  // 7: hammr.v1.JobStatus.state:type_name -> hammr.v1.JobState
-	71, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
+	73, // 8: hammr.v1.JobStatus.counters:type_name -> hammr.task.v1.Counter
 	5,  // 9: hammr.v1.JobStatus.phases:type_name -> hammr.v1.Phase
 	9,  // 10: hammr.v1.JobStatus.failures:type_name -> hammr.v1.FailureRecord
 	6,  // 11: hammr.v1.JobStatus.tasks:type_name -> hammr.v1.TaskStatus
@@ -5449,60 +5581,62 @@ var file_internal_rpc_wire_hammr_proto_depIdxs = []int32{
 	55, // 30: hammr.v1.Order.request_counters:type_name -> hammr.v1.Order.RequestCounters
 	52, // 31: hammr.v1.Order.directories:type_name -> hammr.v1.Order.Directories
 	53, // 32: hammr.v1.Order.admission:type_name -> hammr.v1.Order.Admission
-	13, // 33: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
-	56, // 34: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
-	58, // 35: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
-	72, // 36: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
-	73, // 37: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
-	74, // 38: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
-	75, // 39: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
-	59, // 40: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
-	57, // 41: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
-	60, // 42: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
-	76, // 43: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
-	61, // 44: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
-	3,  // 45: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
-	63, // 46: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
-	64, // 47: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
-	65, // 48: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
-	4,  // 49: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
-	66, // 50: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
-	67, // 51: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
-	68, // 52: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
-	2,  // 53: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
-	77, // 54: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
-	78, // 55: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
-	73, // 56: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
-	79, // 57: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	62, // 58: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
-	80, // 59: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
-	79, // 60: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
-	15, // 61: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
-	19, // 62: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
-	21, // 63: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
-	23, // 64: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
-	24, // 65: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
-	28, // 66: hammr.v1.Jobmaster.Read:input_type -> hammr.v1.ReadRequest
-	30, // 67: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
-	26, // 68: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
-	15, // 69: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
-	32, // 70: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
-	34, // 71: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
-	20, // 72: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
-	22, // 73: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
-	12, // 74: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
-	25, // 75: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
-	29, // 76: hammr.v1.Jobmaster.Read:output_type -> hammr.v1.ReadResponse
-	31, // 77: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
-	27, // 78: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
-	14, // 79: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
-	33, // 80: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
-	35, // 81: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
-	72, // [72:82] is the sub-list for method output_type
-	62, // [62:72] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	56, // 33: hammr.v1.Order.set_slots:type_name -> hammr.v1.Order.SetSlots
+	13, // 34: hammr.v1.Orders.orders:type_name -> hammr.v1.Order
+	58, // 35: hammr.v1.Report.joined:type_name -> hammr.v1.Report.Joined
+	60, // 36: hammr.v1.Report.started:type_name -> hammr.v1.Report.Started
+	74, // 37: hammr.v1.Report.progress:type_name -> hammr.task.v1.Progress
+	75, // 38: hammr.v1.Report.finished:type_name -> hammr.task.v1.Finished
+	76, // 39: hammr.v1.Report.failed:type_name -> hammr.task.v1.Failure
+	77, // 40: hammr.v1.Report.checkpointed:type_name -> hammr.task.v1.Checkpointed
+	61, // 41: hammr.v1.Report.exited:type_name -> hammr.v1.Report.Exited
+	59, // 42: hammr.v1.Report.heartbeat:type_name -> hammr.v1.Report.Heartbeat
+	62, // 43: hammr.v1.Report.output_copied:type_name -> hammr.v1.Report.OutputCopied
+	78, // 44: hammr.v1.Report.preemption_declined:type_name -> hammr.task.v1.PreemptionDeclined
+	63, // 45: hammr.v1.Report.batch:type_name -> hammr.v1.Report.Batch
+	3,  // 46: hammr.v1.Refusal.reason:type_name -> hammr.v1.Refusal.Reason
+	65, // 47: hammr.v1.Info.masters:type_name -> hammr.v1.Info.Master
+	66, // 48: hammr.v1.Info.log_writes:type_name -> hammr.v1.Info.LogWrites
+	67, // 49: hammr.v1.Info.lead_changes:type_name -> hammr.v1.Info.LeadChange
+	4,  // 50: hammr.v1.SubmitRequest.spec:type_name -> hammr.v1.JobSpec
+	68, // 51: hammr.v1.ChangeRequest.conf:type_name -> hammr.v1.ChangeRequest.ConfEntry
+	69, // 52: hammr.v1.InjectRequest.failpoint:type_name -> hammr.v1.InjectRequest.Failpoint
+	70, // 53: hammr.v1.FailpointsResponse.points:type_name -> hammr.v1.FailpointsResponse.Point
+	2,  // 54: hammr.v1.TaskStatus.Attempt.state:type_name -> hammr.v1.AttemptState
+	79, // 55: hammr.v1.Order.StartAttempt.start:type_name -> hammr.task.v1.Start
+	80, // 56: hammr.v1.Order.TruncateAttempt.position:type_name -> hammr.task.v1.Position
+	75, // 57: hammr.v1.Order.CopyOutput.finished:type_name -> hammr.task.v1.Finished
+	81, // 58: hammr.v1.Order.CopyOutput.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	57, // 59: hammr.v1.Report.Joined.slots_set:type_name -> hammr.v1.Report.SlotsSet
+	64, // 60: hammr.v1.Report.Heartbeat.directories:type_name -> hammr.v1.Report.Heartbeat.Directory
+	82, // 61: hammr.v1.Report.OutputCopied.outputs:type_name -> hammr.task.v1.MapOutput
+	81, // 62: hammr.v1.Report.OutputCopied.checkpoint:type_name -> hammr.task.v1.Checkpoint
+	15, // 63: hammr.v1.Report.Batch.reports:type_name -> hammr.v1.Report
+	19, // 64: hammr.v1.Jobmaster.GetInfo:input_type -> hammr.v1.InfoRequest
+	21, // 65: hammr.v1.Jobmaster.Submit:input_type -> hammr.v1.SubmitRequest
+	23, // 66: hammr.v1.Jobmaster.Follow:input_type -> hammr.v1.WatchRequest
+	24, // 67: hammr.v1.Jobmaster.Kill:input_type -> hammr.v1.KillRequest
+	28, // 68: hammr.v1.Jobmaster.Read:input_type -> hammr.v1.ReadRequest
+	30, // 69: hammr.v1.Jobmaster.Change:input_type -> hammr.v1.ChangeRequest
+	26, // 70: hammr.v1.Jobmaster.Backup:input_type -> hammr.v1.BackupRequest
+	15, // 71: hammr.v1.Tasknodes.Attend:input_type -> hammr.v1.Report
+	32, // 72: hammr.v1.Drills.Inject:input_type -> hammr.v1.InjectRequest
+	34, // 73: hammr.v1.Drills.Failpoints:input_type -> hammr.v1.FailpointsRequest
+	20, // 74: hammr.v1.Jobmaster.GetInfo:output_type -> hammr.v1.Info
+	22, // 75: hammr.v1.Jobmaster.Submit:output_type -> hammr.v1.SubmitResponse
+	12, // 76: hammr.v1.Jobmaster.Follow:output_type -> hammr.v1.JobStatus
+	25, // 77: hammr.v1.Jobmaster.Kill:output_type -> hammr.v1.KillResponse
+	29, // 78: hammr.v1.Jobmaster.Read:output_type -> hammr.v1.ReadResponse
+	31, // 79: hammr.v1.Jobmaster.Change:output_type -> hammr.v1.ChangeResponse
+	27, // 80: hammr.v1.Jobmaster.Backup:output_type -> hammr.v1.BackupChunk
+	14, // 81: hammr.v1.Tasknodes.Attend:output_type -> hammr.v1.Orders
+	33, // 82: hammr.v1.Drills.Inject:output_type -> hammr.v1.InjectResponse
+	35, // 83: hammr.v1.Drills.Failpoints:output_type -> hammr.v1.FailpointsResponse
+	74, // [74:84] is the sub-list for method output_type
+	64, // [64:74] is the sub-list for method input_type
+	64, // [64:64] is the sub-list for extension type_name
+	64, // [64:64] is the sub-list for extension extendee
+	0,  // [0:64] is the sub-list for field type_name
 }
 
 func init() { file_internal_rpc_wire_hammr_proto_init() }
@@ -5527,6 +5661,7 @@ func file_internal_rpc_wire_hammr_proto_init() {
 		(*Order_RequestCounters_)(nil),
 		(*Order_Directories_)(nil),
 		(*Order_Admission_)(nil),
+		(*Order_SetSlots_)(nil),
 	}
 	file_internal_rpc_wire_hammr_proto_msgTypes[11].OneofWrappers = []any{
 		(*Report_Joined_)(nil),
@@ -5554,7 +5689,7 @@ func file_internal_rpc_wire_hammr_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_rpc_wire_hammr_proto_rawDesc), len(file_internal_rpc_wire_hammr_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   65,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   3,
 		},
