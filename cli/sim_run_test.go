@@ -118,8 +118,8 @@ func TestSimRunRefuses(t *testing.T) {
 		"--nodes 2 --policy fifo,fifo":            `--policy: "fifo" is named twice`,
 		"--nodes 2 --policy fifo --size-error 1":  "--size-error: none of fifo estimates sizes; hfsp does",
 		"--nodes 2 --policy hfsp --size-error -1": "--size-error -1: expected 0 to 10",
-		"--nodes 2 --policy lottery": `--policy: policy "lottery": not one of ` + strings.Join(registry.Names(), ", "),
-		"--nodes 2 --conf hfsp:a=b": `--conf: policy "hfsp" is none of fifo`,
+		"--nodes 2 --policy lottery":              `--policy: policy "lottery": not one of ` + strings.Join(registry.Names(), ", "),
+		"--nodes 2 --conf hfsp:a=b":               `--conf: policy "hfsp" is none of fifo`,
 		"--nodes 2 --policy disco,fifo --conf hammr.disco.transition.hold=5": "--policy: policy fifo: setting hammr.disco.transition.hold: the policy has no settings; " +
 			"--conf POLICY:NAME=VALUE sets one policy alone",
 		"--nodes 2 --map-preemption gently": `--map-preemption: preempt: unknown mode "gently"; choose one of auto, wait, split, checkpoint, suspend, kill`,

@@ -22,7 +22,9 @@ func TestPlanCheck(t *testing.T) {
 	suspended := c.Start(j, 0, 0, "m")
 	c.Apply(cluster.PreemptAttempt{Attempt: suspended, Mode: preempt.Suspend})
 	running := c.Start(j, 0, 1, "m")
-	start := func(n int, machine string) sched.Start { return sched.Start{Task: j.Stages[0].Tasks[n].ID, Machine: machine} }
+	start := func(n int, machine string) sched.Start {
+		return sched.Start{Task: j.Stages[0].Tasks[n].ID, Machine: machine}
+	}
 	for name, tt := range map[string]struct {
 		plan sched.Plan
 		want string
