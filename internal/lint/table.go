@@ -395,26 +395,26 @@ var reached = []reach{
 		"go.etcd.io/bbolt",
 		"golang.org/x/time",
 		"gopkg.in/natefinch/lumberjack.v2",
-	}, taskModules...), 578},
+	}, taskModules...), 580},
 }
 
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
 // needs more raises them.
 var parts = []part{
-	{"commands", []string{"cli", "cmd/..."}, 7_470},
+	{"commands", []string{"cli", "cmd/..."}, 7_940},
 	{"pages", []string{
 		"internal/docs", "internal/docs/apidoc", "internal/docs/board", "internal/docs/history", "internal/docs/histindex", "internal/rpc/access", "internal/source/...",
 		"internal/daemon/local", "internal/testing/browsertest", "internal/web", "internal/web/...",
-	}, 17_320},
+	}, 17_350},
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/ops/minihdfs", "internal/ops/minihdfs/...", "internal/ops/netns", "internal/ops/testcluster", "internal/ops/testcluster/...",
 		"sim", "sim/...",
-	}, 22_925},
-	{"rest", []string{"..."}, 93_255},
+	}, 24_190},
+	{"rest", []string{"..."}, 93_960},
 }
 
 const (
-	maxTestLines = 111_830
+	maxTestLines = 113_570
 	// maxProgramBytes bounds bin/hammr, stripped.
 	maxProgramBytes = 46_500_000
 )
