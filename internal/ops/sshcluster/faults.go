@@ -56,11 +56,11 @@ func (c *Cluster) replaceProgram(ctx context.Context, h *Host, s *survey, prog *
 // Run runs a command with the functions of script.sh on the machine of a daemon. A machine's name is
 // also that of its tasknode, and the NameNode's is its role. Any goroutine may call it.
 func (c *Cluster) Run(ctx context.Context, daemon, command string) (stdout string, err error) {
-	for _, matches := range []func(h *Host) bool{
-		func(h *Host) bool { return h.Name == daemon },
-		func(h *Host) bool { return h.Jobmaster == daemon || h.NameNode && daemon == hostfile.NameNode },
+	for _, matches := range []func(h Host) bool{
+		func(h Host) bool { return h.Name == daemon },
+		func(h Host) bool { return h.Jobmaster == daemon || h.NameNode && daemon == hostfile.NameNode },
 	} {
-		for _, i := range c.where(func(i int) bool { return matches(&c.plan.Hosts[i]) }) {
+		if i := slices.IndexFunc(c.plan.Hosts, matches); i >= 0 {
 			if c.surveys[i] == nil {
 				return "", c.errs[i]
 			}
