@@ -17,19 +17,6 @@ type Daemon struct {
 	Start string // the command that starts it on its machine; "" for none
 }
 
-// ParseDaemons reads a list of daemons. A list of machines is an error.
-func ParseDaemons(name string, text []byte) ([]Daemon, error) {
-	f := File{Name: name}
-	lines, err := split(name, text)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.readDaemons(lines); err != nil {
-		return nil, err
-	}
-	return f.Daemons, nil
-}
-
 func (f *File) readDaemons(lines []line) error {
 	errs, names := lineErrors{file: f.Name}, make(seen)
 	for _, l := range lines {
@@ -48,15 +35,12 @@ func (f *File) readDaemons(lines []line) error {
 	return errs.joined()
 }
 
-// parseDaemon reads "ROLE NAME HOST:PORT [SHELL [START COMMAND]]".
+// parseDaemon reads "ROLE NAME HOST:PORT [SHELL [START COMMAND]]", of which line.isDaemon knows the role.
 func parseDaemon(words []string) (d Daemon, err error) {
 	if len(words) < 3 {
 		return d, errors.New("expected 'jobmaster|tasknode NAME HOST:PORT [SHELL [START COMMAND]]'")
 	}
 	d = Daemon{Role: words[0], Name: words[1], Page: words[2]}
-	if d.Role != Jobmaster && d.Role != Tasknode {
-		return d, fmt.Errorf("%q: expected jobmaster or tasknode", d.Role)
-	}
 	if host, port, err := net.SplitHostPort(d.Page); err != nil || host == "" || port == "" {
 		return d, fmt.Errorf("%q: expected host:port of the daemon's page, such as a1:7081", d.Page)
 	}
