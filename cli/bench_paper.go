@@ -94,8 +94,6 @@ the same quotas.`,
 	b.bed.flags(cmd)
 	flags.Float64Var(&b.speed, "speed", 1, "`factor` by which experiments are faster than in the paper, with --hostfile")
 	flags.IntVar(&b.scale, "scale", 0, "`number` that divides the machines and tasks of the paper, with --hostfile (default the smallest that fits)")
-	cmd.MarkFlagsMutuallyExclusive("sim", "cluster", "hostfile")
-	cmd.MarkFlagsOneRequired("sim", "cluster", "hostfile")
 	flags.StringVar(&b.only, "only", "", "`name` of the one experiment to run, not with --sim (default all)")
 	flags.IntVar(&b.Runs, "runs", 0, "`number` of repetitions, each with a seed of its own (default the paper's)")
 	flags.Uint64Var(&b.Seed, "seed", 1, "`number` that seeds the random choices of the first repetition; the others' follow")
@@ -142,6 +140,8 @@ func (b *benchPaper) prepare() error {
 	switch {
 	case err != nil:
 		return err
+	case b.places() != 1:
+		return errors.New("say where: --sim in the simulator, --cluster on real clusters of this machine, or --hostfile on those of other machines")
 	case b.only != "" && b.sim:
 		return errors.New("--only: expected --cluster or --hostfile, whose experiments it chooses from")
 	case b.bed.plan && b.sim:
@@ -177,6 +177,16 @@ func (b *benchPaper) prepare() error {
 		return fmt.Errorf("--only %s: %w", b.only, err)
 	}
 	return nil
+}
+
+// places returns how many places for the experiments are given.
+func (b *benchPaper) places() (n int) {
+	for _, given := range []bool{b.sim, b.cluster, b.bed.hostfile != ""} {
+		if given {
+			n++
+		}
+	}
+	return n
 }
 
 // resumable reports whether an existing directory has trials of an experiment on a real

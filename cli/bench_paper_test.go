@@ -60,13 +60,20 @@ func TestBenchPaperWithoutHadoop(t *testing.T) {
 
 func TestBenchPaperFaults(t *testing.T) {
 	dir := t.TempDir()
-	out := filepath.Join(dir, "out")
+	out, hosts := filepath.Join(dir, "out"), filepath.Join(dir, "hosts")
+	must.Do(t, os.WriteFile(hosts, []byte("a\nb\nc\n"), 0o644))
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"hfsp", "--out", out}, "say where: --sim"},
 		{[]string{"hfsp", "--cluster", "--sim", "--out", out}, "say where: --sim"},
+		{[]string{"hfsp", "--sim", "--hostfile", hosts, "--out", out}, "say where: --sim"},
+		{[]string{"hfsp", "--hostfile", filepath.Join(dir, "none"), "--out", out}, "--hostfile: open"},
+		{[]string{"hfsp", "--hostfile", hosts, "--speed", "0", "--out", out}, "--speed 0: expected a number above 0"},
+		{[]string{"hfsp", "--hostfile", hosts, "--scale", "-1", "--out", out}, "--scale -1"},
+		{[]string{"hfsp", "--hostfile", hosts, "--only", "fig7", "--scale", "1", "--out", out}, "it needs 4 machines for tasks at --scale 1, and the hostfile has 2 beside the first; --scale 2 fits"},
+		{[]string{"hfsp", "--sim", "--plan", "--out", out}, "--plan: expected --cluster or --hostfile"},
 		{[]string{"hfsp", "--sim", "--only", "fig3", "--out", out}, "--only"},
 		{[]string{"chronos", "--cluster", "--only", "fig3", "--out", out}, "--only fig3: not one of fifo-maps, fair-maps"},
 		{[]string{"chronos", "--cluster", "--only", "table2", "--out", out}, "--only table2: it is not run on a real cluster: 32 machines"},
