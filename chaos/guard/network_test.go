@@ -162,7 +162,7 @@ func (m *machine) client(words ...string) (*exec.Cmd, error) {
 // playLimit kills a client whose machine is cut off. The machine ends the fault, and ssh works
 // meanwhile.
 func playLimit(m *machine) error {
-	client, err := m.client("partition", "machine", "", "1s")
+	client, err := m.client("partition", "machine", "", "1500ms")
 	if err != nil {
 		return err
 	}
@@ -170,15 +170,15 @@ func playLimit(m *machine) error {
 		return err
 	}
 	_ = client.Wait() // it was killed
-	if _, err := reach(sshPort, false); err != nil {
-		return fmt.Errorf("ssh: %w", err)
+	list, err := guard.Guard{Dir: m.dir}.List(context.Background())
+	if err != nil || len(list) != 1 || list[0].Port != 2222 {
+		return fmt.Errorf("active: %v: %w", list, err)
 	}
 	if _, err := reach(port, true); err == nil {
 		return errors.New("the machine is reached")
 	}
-	list, err := guard.Guard{Dir: m.dir}.List(context.Background())
-	if err != nil || len(list) != 1 || list[0].Port != 2222 {
-		return fmt.Errorf("active: %v: %w", list, err)
+	if _, err := reach(sshPort, false); err != nil {
+		return fmt.Errorf("ssh: %w", err)
 	}
 	return m.awaitEnd()
 }
