@@ -401,7 +401,7 @@ var reached = []reach{
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
 // needs more raises them.
 var parts = []part{
-	{"commands", []string{"cli", "cmd/..."}, 7_940},
+	{"commands", []string{"cli", "cmd/..."}, 7_950},
 	{"pages", []string{
 		"internal/docs", "internal/docs/apidoc", "internal/docs/board", "internal/docs/history", "internal/docs/histindex", "internal/rpc/access", "internal/source/...",
 		"internal/daemon/local", "internal/testing/browsertest", "internal/web", "internal/web/...",
@@ -414,7 +414,7 @@ var parts = []part{
 }
 
 const (
-	maxTestLines = 113_570
+	maxTestLines = 113_670
 	// maxProgramBytes bounds bin/hammr, stripped.
 	maxProgramBytes = 46_500_000
 )
