@@ -70,8 +70,18 @@ func TestBenchHosts(t *testing.T) {
 		t.Run(c.paper, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			args := []string{"bench", "paper", c.paper, "--only", c.only, "--hostfile", file, "--shell", shell, "--speed", c.speed, "--runs", "1", "--out", out}
-			done(t, append(args, "--plan")...)
-			done(t, args...)
+			run := func(more ...string) (stderr string) {
+				t.Helper()
+				cmd := exec.CommandContext(t.Context(), hammr, append(args, more...)...)
+				var text strings.Builder
+				cmd.Stderr = &text
+				if err := cmd.Run(); err != nil {
+					t.Fatalf("%v: %v\n%s", cmd.Args, err, text.String())
+				}
+				return text.String()
+			}
+			run("--plan")
+			run()
 			report, err := os.ReadFile(filepath.Join(out, "report.md"))
 			must.Do(t, err)
 			var e live.Environment
@@ -81,9 +91,8 @@ func TestBenchHosts(t *testing.T) {
 			if len(e.Hosts) != 5 || e.Hosts[0].Link == nil || e.Hosts[0].Link.Rate == 0 || len(trials) == 0 || !strings.Contains(string(report), "machines of a hostfile") {
 				t.Errorf("%d hosts, %d trials\n%s", len(e.Hosts), len(trials), report)
 			}
-			text := done(t, args...)
-			if strings.Contains(text.stderr, "times as fast") {
-				t.Errorf("the second run repeats trials:\n%s", text.stderr)
+			if text := run(); strings.Contains(text, "times as fast") {
+				t.Errorf("the second run repeats trials:\n%s", text)
 			}
 		})
 	}

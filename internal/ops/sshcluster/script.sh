@@ -371,7 +371,7 @@ logs() {
 	if by_systemd "$1"; then
 		journalctl --quiet --no-pager --output cat --boot --unit "hammr-$1"
 	else
-		cat "$dir/$1.log" "$dir/$1.err" 2>/dev/null
+		cat "$dir/$1.log" "$dir/$1.err" 2>/dev/null || [ -e "$dir/$1.log" ] # HDFS has no other output
 	fi
 }
 
