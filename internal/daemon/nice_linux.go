@@ -15,17 +15,22 @@ func SetNice(niceness int) error {
 	if niceness == 0 {
 		return nil
 	}
-	// A thread that has no new value yet may start another one. That one is in the next list.
-	for {
+	// A thread that has no new value yet may start another one. That one is in the next list, unless a thread
+	// ends while the list is read: then the kernel may leave others out.
+	for unchanged := 0; unchanged < settledLists; unchanged++ {
 		changed, err := setThreads(niceness)
 		if err != nil {
 			return fmt.Errorf("niceness %d: %w", niceness, err)
 		}
-		if !changed {
-			return nil
+		if changed {
+			unchanged = -1
 		}
 	}
+	return nil
 }
+
+// settledLists is the number of lists of threads in a row in which all have the niceness at the end.
+const settledLists = 10
 
 // setThreads sets the niceness of the threads that run now. It reports whether one had another value.
 func setThreads(niceness int) (changed bool, err error) {
