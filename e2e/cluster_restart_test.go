@@ -99,6 +99,7 @@ func TestRestartInPlace(t *testing.T) {
 	want := d.peace(in, "-D", reduces)
 	j := &preempted{e, d.submit(e, in, out, "-D", reduces)}
 	d.wait(0, 1, 2, 3)
+	waitUntil(t, "the processes of earlier tests of the cluster have ended", func() bool { return len(e.taskProcesses()) == 4 })
 	e.restartKeeps(1, 4)
 	files := e.openFiles("n1")
 	e.restartKeeps(testlevel.Choose(2, 9), 4)
