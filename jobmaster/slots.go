@@ -25,7 +25,7 @@ const slotsTimeout = 10 * time.Second
 type slotsRequest struct {
 	node   string
 	slots  cluster.Slots // -1 for as many as before
-	by     string        // user who asks for it
+	by     string        // user who has sent the request
 	until  int64         // when its caller gives up, ms since the epoch
 	joined bool          // the tasknode has set them, and JoinMachine is on its way through the log
 	answer chan<- result[struct{}]
@@ -68,8 +68,8 @@ func (q *slotsRequest) handle(m *Master) {
 	q.refuse(err)
 }
 
-// requestJoin requests the command by which a tasknode joins, in the name of the user who has set its slots if it
-// answers that.
+// requestJoin requests the command by which a tasknode joins. If the tasknode joins because its slots were set, the
+// user of the command is the one who has set them.
 func (m *Master) requestJoin(n *tasknodeRecord, c cluster.JoinMachine, set *wire.Report_SlotsSet) {
 	by := ""
 	if set.GetError() != "" {

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -134,7 +133,7 @@ func (b *Testbed) Describe(ctx context.Context) (hosts []Host, err error) {
 		began := time.Now()
 		text, err := c.ssh.Command(ctx, plan[i].Name, `bench host --dir "$dir"`)
 		if err == nil {
-			err = json.NewDecoder(bytes.NewBufferString(text)).Decode(&hosts[i])
+			err = json.Unmarshal([]byte(text), &hosts[i])
 		}
 		if ahead := hosts[i].Clock - time.Now().UnixMilli(); err == nil && (ahead > maxClockError.Milliseconds() || -ahead > (maxClockError+time.Since(began)).Milliseconds()) {
 			err = fmt.Errorf("its clock is %d ms ahead of this machine's; synchronize both, for example by chrony", ahead)

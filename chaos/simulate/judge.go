@@ -120,7 +120,7 @@ func extraAttempts(r *sim.Result, job string) (n int) {
 	return n
 }
 
-// reached counts the paths of recovery that a run has reached. There are no fetches.
+// reached counts the paths of recovery that a run has reached. The simulator has no fetches of segments.
 func reached(r *sim.Result) chaos.Reached {
 	paths := make(chaos.Reached)
 	for _, t := range r.Tasks {

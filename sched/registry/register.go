@@ -68,7 +68,7 @@ type table[T any] struct {
 	all  map[string]T
 }
 
-// add adds what is registered. made returns a value whose type shows who has registered it.
+// add registers v by a name. made(v) is a value of the registering package; the type of that value is in messages.
 func (t *table[T]) add(name string, v T, usable bool, made func(T) any) {
 	before, twice := t.all[name]
 	switch {

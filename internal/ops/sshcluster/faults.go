@@ -18,14 +18,17 @@ func (c *Cluster) OnMachines(ctx context.Context, names []string, command string
 			return fmt.Errorf("no machine %q in the hostfile", name)
 		}
 	}
-	prog, err := openProgram(c.cfg.Program)
-	if err != nil {
-		return err
+	var prog *program
+	if copyProgram {
+		var err error
+		if prog, err = openProgram(c.cfg.Program); err != nil {
+			return err
+		}
 	}
 	hosts := c.where(func(i int) bool { return len(names) == 0 || slices.Contains(names, c.plan.Hosts[i].Name) })
 	return c.each(ctx, hosts, func(ctx context.Context, i int) error {
 		h := &c.plan.Hosts[i]
-		if c.surveys[i] != nil && copyProgram && c.surveys[i].program != prog.hash {
+		if c.surveys[i] != nil && prog != nil && c.surveys[i].program != prog.hash {
 			if err := c.replaceProgram(ctx, h, c.surveys[i], prog); err != nil {
 				return err
 			}
