@@ -17,8 +17,11 @@ import (
 	"github.com/hammr/hammr/sim/workload"
 )
 
-// trialPatience bounds a trial.
-const trialPatience = 10 * time.Minute
+// Bounds of a trial. On a Testbed it takes as long as in the paper, unless Testbed.Speed divides that.
+const (
+	trialPatience   = 10 * time.Minute
+	testbedPatience = 24 * time.Hour
+)
 
 // Runner runs the trials of a paper on clusters of this machine or of a Testbed, one at a time. It
 // is a paper.Runner. It saves each outcome; a later Runner of the same version with the same Keep
@@ -63,7 +66,7 @@ type Forecast struct {
 
 	mu struct {
 		sync.Mutex
-		experiments map[string]*forecast
+		experiments map[string]forecast
 	}
 }
 
@@ -90,15 +93,10 @@ func (f *Forecast) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, erro
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.mu.experiments == nil {
-		f.mu.experiments = make(map[string]*forecast)
+		f.mu.experiments = make(map[string]forecast)
 	}
 	e := f.mu.experiments[t.Experiment]
-	if e == nil {
-		e = &forecast{scale: s}
-		f.mu.experiments[t.Experiment] = e
-	}
-	e.trials++
-	e.took += s.wallTime(o.End) + startTime
+	f.mu.experiments[t.Experiment] = forecast{s, e.trials + 1, e.took + s.wallTime(o.End) + startTime}
 	return o, nil
 }
 
@@ -170,14 +168,17 @@ func loadTrial(file string, wanted savedTrial) (*paper.Outcome, error) {
 // runTrial runs a trial on a cluster of its own, or with Hadoop's MapReduce, and keeps
 // histories and logs.
 func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep string) (o *paper.Outcome, err error) {
-	ctx, cancel := context.WithTimeout(ctx, trialPatience)
+	bed, patience := r.Selection.Testbed, trialPatience
+	if bed != nil {
+		patience = testbedPatience
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	t = s.scaled(t)
 	w, err := t.Workload(t.Seed)
 	if err != nil {
 		return nil, err
 	}
-	bed := r.Selection.Testbed
 	if s.Input && bed == nil {
 		r.input.program.File = r.Hammr
 		if err := r.input.prepare(ctx, filepath.Join(r.Work, "hdfs"), t.Cluster, s); err != nil {
