@@ -70,16 +70,21 @@ func (in Input) ensure(ctx context.Context, k *Kit) error {
 
 // generate writes the input under a name.
 func (in Input) generate(ctx context.Context, k *Kit, name string) error {
-	switch {
-	case in.Command != nil:
+	if in.Command != nil {
 		return run(ctx, in.Command(k, name, in.size(k)))
-	case in.Files != nil:
+	}
+	return in.Write(ctx, name, in.size(k))
+}
+
+// Write writes the input, which no Command writes, under a name that does not exist.
+func (in Input) Write(ctx context.Context, name string, bytes int64) error {
+	if in.Files != nil {
 		if err := os.Mkdir(name, 0o755); err != nil {
 			return err
 		}
-		return in.Files(ctx, name, in.random(), in.size(k))
+		return in.Files(ctx, name, in.random(), bytes)
 	}
-	return data.File(name, func(w *bufio.Writer) error { return in.Lines(w, in.random(), in.size(k)) })
+	return data.File(name, func(w *bufio.Writer) error { return in.Lines(w, in.random(), bytes) })
 }
 
 // random returns the random source of the input, so that every machine generates the same input. Inputs

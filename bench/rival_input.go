@@ -70,6 +70,19 @@ func textLines(w *bufio.Writer, r *rand.Rand, bytes int64) error {
 	})
 }
 
+// teraLines writes records of 100 bytes, each a line: a key of ten printable characters, a number and a
+// filler. As lines they have the order of their keys, so programs that sort lines sort them too.
+func teraLines(w *bufio.Writer, r *rand.Rand, bytes int64) error {
+	n := 0
+	return data.Lines(w, bytes, func(dst []byte) []byte {
+		for range 10 {
+			dst = append(dst, ' '+byte(r.IntN('~'-' '+1)))
+		}
+		n++
+		return fmt.Appendf(dst, "  %032x  %053d", n, n)
+	})
+}
+
 // A log begins at this time, in seconds, and covers a day.
 const (
 	logBegin = 1_700_000_000

@@ -29,7 +29,7 @@ func newBench() *cobra.Command {
   hammr bench preemption --runs 1 --out preemption
   hammr bench failover --rounds 5`,
 	}, newBenchCalibrate(), newBenchFailover(), newBenchFleet(), newBenchHost(), newBenchLatency(), newBenchPaper(), newBenchPreemption(),
-		newBenchPrograms(), newBenchRecovery(), newBenchReplay(), newBenchRivals(), newBenchSchedulers(), newBenchSuspend())
+		newBenchPrograms(), newBenchRecovery(), newBenchReplay(), newBenchRivals(), newBenchSchedulers(), newBenchStream(), newBenchSuspend())
 }
 
 // experiment is the state of a running measurement on clusters of this machine.

@@ -32,6 +32,9 @@ func TestFullDisk(t *testing.T)                  { inside(t, "disk") }
 // playLinks breaks the link of the machine in each way but delays. ssh works all the time, and
 // nothing is left in the end.
 func playLinks(m *machine) error {
+	if _, err := reach(port, false); err != nil { // a new link may take a second to come up
+		return err
+	}
 	for _, c := range []struct {
 		link            chaos.Link
 		arrive, answers [2]int // of 100 datagrams: at least, at most; a late answer may not count

@@ -1,12 +1,11 @@
 from pyspark.sql.functions import expr
 
-from session import rows, source, spark, write
+from session import rounds, rows, source, spark, write
 
 names = [f"x{d}" for d in range(8)]
 points = rows(f"{source}/points", ", ".join(f"{n} DOUBLE" for n in names), " ").cache()
-with open(f"{source}/centres") as lines:
-    centres = [[float(x) for x in line.split()] for line in lines]
-for _ in range(10):
+centres = [[float(x) for x in line.value.split()] for line in spark.read.text(f"{source}/centres").collect()]
+for _ in range(rounds):
     distances = [" + ".join(f"({n} - {x!r}D) * ({n} - {x!r}D)" for n, x in zip(names, c)) for c in centres]
     assigned = points.withColumn("distances", expr(f"array({', '.join(distances)})"))
     nearest = expr("int(array_position(distances, array_min(distances))) - 1")

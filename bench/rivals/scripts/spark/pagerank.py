@@ -1,12 +1,12 @@
 from pyspark.sql.functions import coalesce, col, count, lit, sum, when
 
-from session import rows, source, write
+from session import rounds, rows, source, write
 
 edges = rows(source, "source LONG, target LONG").cache()
 links = edges.groupBy(col("source").alias("node")).agg(count("*").alias("links"))
 nodes = edges.selectExpr("source AS node").union(edges.select("target")).distinct()
 nodes = nodes.join(links, "node", "left").select("node", coalesce("links", lit(0)).alias("links"), lit(1.0).alias("rank"))
-for _ in range(10):
+for _ in range(rounds):
     nodes = nodes.localCheckpoint()
     stranded = nodes.agg(sum(when(col("links") == 0, col("rank")).otherwise(0.0)) / count("*")).first()[0]
     shares = nodes.where("links > 0").select(col("node").alias("source"), (col("rank") / col("links")).alias("share"))
