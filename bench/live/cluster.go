@@ -47,6 +47,9 @@ type Config struct {
 	// each machine has a directory there, and an HDFS of the testbed has a DataNode beside each
 	// tasknode.
 	Testbed *Testbed
+
+	Yarn   bool              // the machines of the Testbed have a YARN on their HDFS too
+	Hadoop map[string]string // properties of HDFS and YARN on the Testbed
 }
 
 // Cluster is a running cluster that runs plans. A Cluster runs one plan at a time.
@@ -58,7 +61,7 @@ type Cluster struct {
 	tasknodes []string            // names, by number of the machine
 	histories string              // full name of the directory of histories
 	files     string              // full name of a directory for input and output of jobs
-	environ   []string            // of programs that use the cluster, beside testcluster's
+	conf      string              // HADOOP_CONF_DIR of programs that use the cluster; "" for that of this process
 }
 
 // stopTimeout bounds the end of a cluster on a Testbed.
@@ -114,8 +117,17 @@ func newCluster(cluster *testcluster.Cluster, owned bool, hdfs *minihdfs.Cluster
 // Program returns the program that runs commands of hammr on this cluster.
 func (c *Cluster) Program() testcluster.Program {
 	p := c.Cluster.Program()
-	p.Environ = append(p.Environ, c.environ...)
+	if c.conf != "" {
+		p.Environ = append(p.Environ, "HADOOP_CONF_DIR="+c.conf)
+	}
 	return p
+}
+
+// Yarn returns a client of the cluster's YARN, see Config.Yarn. Its Conf is a value of
+// HADOOP_CONF_DIR for other clients.
+func (c *Cluster) Yarn(ctx context.Context) (*minihdfs.Client, error) {
+	jars, err := minihdfs.YarnJars(ctx)
+	return &minihdfs.Client{Java: minihdfs.Java{Jars: jars, Conf: c.conf}}, err
 }
 
 // Stop ends a cluster that Start has started, and removes its directory. Histories and logs

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/hammr/hammr/bench/paper"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
@@ -28,24 +29,24 @@ type hadoop struct {
 }
 
 // run returns the outcome, in the time of the workload. YARN is started for each trial, so
-// that no state of an earlier one helps.
-func (h hadoop) run(ctx context.Context, w *workload.Workload) (o *paper.Outcome, err error) {
+// that no state of an earlier one helps. cfg is the cluster of the other arms.
+func (h hadoop) run(ctx context.Context, w *workload.Workload, cfg Config) (o *paper.Outcome, err error) {
 	if len(w.Jobs) != 1 {
 		return nil, fmt.Errorf("workload %s for Hadoop's MapReduce: it has %d jobs, expected exactly one", w.Name, len(w.Jobs))
 	}
 	if _, err := minihdfs.YarnJars(ctx); err != nil {
 		return nil, &paper.LeftOut{Reason: err.Error()}
 	}
+	yarn, end, err := h.start(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, end()) }()
 	j := h.scale.reading(&w.Jobs[0])
 	in, err := h.input(ctx, h.trial, j)
 	if err != nil {
 		return nil, err
 	}
-	yarn, err := minihdfs.StartYarn(ctx, h.hdfs, minihdfs.YarnConfig{Maps: h.trial.Cluster.MapSlots, Properties: h.waits()})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, h.end(yarn)) }()
 	args, err := j.streamed(h.scratch)
 	if err != nil {
 		return nil, err
@@ -57,11 +58,31 @@ func (h hadoop) run(ctx context.Context, w *workload.Workload) (o *paper.Outcome
 	return h.outcome(ctx, yarn, id, j)
 }
 
-// end ends YARN and keeps its logs, also after a failure. YARN's directory is removed,
-// since containers leave their files there.
-func (h hadoop) end(yarn *minihdfs.Yarn) error {
+// start starts YARN: on this machine, or on the machines of a hostfile beside the daemons of Hammr,
+// which have no work. end ends it and keeps its logs, also after a failure. On this machine it
+// removes YARN's directory, since containers leave their files there.
+func (h hadoop) start(ctx context.Context, cfg Config) (client *minihdfs.Client, end func() error, err error) {
 	logs := filepath.Join(h.keep, "yarn")
-	return errors.Join(yarn.Close(), os.RemoveAll(logs), os.CopyFS(logs, os.DirFS(yarn.Logs())), os.RemoveAll(yarn.Dir()))
+	if cfg.Testbed == nil {
+		yarn, err := minihdfs.StartYarn(ctx, h.hdfs, minihdfs.YarnConfig{Maps: h.trial.Cluster.MapSlots, Properties: h.waits()})
+		if err != nil {
+			return nil, nil, err
+		}
+		return &yarn.Client, func() error {
+			return errors.Join(yarn.Close(), os.RemoveAll(logs), os.CopyFS(logs, os.DirFS(yarn.Logs())), os.RemoveAll(yarn.Dir()))
+		}, nil
+	}
+	cfg.Yarn, cfg.Hadoop = true, h.waits()
+	c, err := Start(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.attach(c)
+	end = func() error { return errors.Join(c.ssh.CollectLogs(context.WithoutCancel(ctx), logs), c.Stop()) }
+	if client, err = c.Yarn(ctx); err != nil {
+		err = errors.Join(err, end())
+	}
+	return client, end, err
 }
 
 // waits returns settings that make the FairScheduler wait for local slots by the clock, as
@@ -107,19 +128,20 @@ func (j blockReadingJob) streamed(dir string) ([]string, error) {
 	args := append(properties(j.Job), "-D", fmt.Sprintf("mapreduce.job.reduces=%d", len(j.Reduces)),
 		"-D", "mapreduce.map.speculative=false", "-D", "mapreduce.reduce.speculative=false")
 	nap := strconv.FormatFloat(j.recordSleep().Seconds(), 'f', 6, 64)
+	var files, programs []string
 	for _, program := range [][2]string{{"mapper", mapScript}, {"reducer", reduceScript}} {
 		file := filepath.Join(dir, program[0]+".sh")
 		if err := os.WriteFile(file, fmt.Appendf(nil, program[1], nap), 0o777); err != nil {
 			return nil, err
 		}
-		args = append(args, "-"+program[0], file)
+		files, programs = append(files, file), append(programs, "-"+program[0], filepath.Base(file))
 	}
-	return args, nil
+	return append(append(args, "-files", strings.Join(files, ",")), programs...), nil
 }
 
 // outcome saves and reads the history of the job. It returns the outcome in the time of the
 // workload.
-func (h hadoop) outcome(ctx context.Context, yarn *minihdfs.Yarn, id string, j blockReadingJob) (*paper.Outcome, error) {
+func (h hadoop) outcome(ctx context.Context, yarn *minihdfs.Client, id string, j blockReadingJob) (*paper.Outcome, error) {
 	if err := os.MkdirAll(h.keep, 0o777); err != nil {
 		return nil, err
 	}

@@ -93,8 +93,8 @@ func TestStreamedSleepsAlike(t *testing.T) {
 	must.Do(t, err)
 	mapper, reducer := filepath.Join(dir, "mapper.sh"), filepath.Join(dir, "reducer.sh")
 	const want = "-D mapreduce.job.name=j -D mapreduce.job.reduce.slowstart.completedmaps=0.05 -D mapreduce.job.reduces=2" +
-		" -D mapreduce.map.speculative=false -D mapreduce.reduce.speculative=false -mapper "
-	if got := strings.Join(args, " "); got != want+mapper+" -reducer "+reducer {
+		" -D mapreduce.map.speculative=false -D mapreduce.reduce.speculative=false -files "
+	if got := strings.Join(args, " "); got != want+mapper+","+reducer+" -mapper mapper.sh -reducer reducer.sh" {
 		t.Errorf("arguments %s", got)
 	}
 	for file, want := range map[string]string{mapper: "sleep 0.010000\n", reducer: "sleep 0.010000\n"} {

@@ -186,10 +186,7 @@ func (r *Runner) runTrial(ctx context.Context, t paper.Trial, s Scale, keep stri
 		}
 	}
 	if s.Hadoop != "" && t.Arm == s.Hadoop {
-		if bed != nil {
-			return nil, &paper.LeftOut{Reason: "Hadoop's MapReduce is not started on the machines of a hostfile; --cluster has this arm"}
-		}
-		return hadoop{&r.input, r.Work, keep, s, t}.run(ctx, w)
+		return hadoop{&r.input, r.Work, keep, s, t}.run(ctx, w, r.configOf(t, s))
 	}
 	c, err := Start(ctx, r.configOf(t, s))
 	if err != nil {

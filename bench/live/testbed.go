@@ -24,6 +24,7 @@ import (
 //
 //	first machine     a jobmaster and the NameNode
 //	the others        a tasknode and a DataNode each; with more masters, jobmasters too
+//	with YARN         the ResourceManager on the first, a NodeManager on each of the others
 //
 // Each cluster begins without state, except for HDFS, whose data stays: an experiment writes the
 // input of its jobs once. The clusters have a directory of their own on each machine, and ports
@@ -88,7 +89,7 @@ func (b *Testbed) layout(cfg Config) (hostfile.File, error) {
 	if f.Cluster == nil {
 		f.Cluster = make(map[string]string)
 	}
-	for _, chosen := range []string{hostfile.Masters, hostfile.ClusterID, hostfile.Roles, hostfile.HDFS} {
+	for _, chosen := range []string{hostfile.Masters, hostfile.ClusterID, hostfile.Roles, hostfile.HDFS, hostfile.Yarn} {
 		delete(f.Cluster, chosen)
 	}
 	switch {
@@ -97,6 +98,13 @@ func (b *Testbed) layout(cfg Config) (hostfile.File, error) {
 		return f, fmt.Errorf("%s: an experiment with the HDFS of %s needs staging=hdfs://HOST:8020/PATH beside it", f.Name, hostfile.HadoopConf)
 	default:
 		f.Cluster[hostfile.HDFS] = "true"
+	}
+	if cfg.Yarn && f.Cluster[hostfile.HDFS] == "" {
+		return f, &paper.LeftOut{Reason: fmt.Sprintf("YARN needs an HDFS of the experiments' own; leave %s out of the hostfile", hostfile.Staging)}
+	}
+	f.Cluster[hostfile.Yarn] = strconv.FormatBool(cfg.Yarn)
+	for name, value := range cfg.Hadoop {
+		f.Cluster[hostfile.Hadoop+"."+name] = value
 	}
 	master, tasknode := (&testcluster.Config{Expiry: cfg.Expiry, Pools: cfg.Pools}).Settings()
 	tasknode["map-slots"], tasknode["reduce-slots"] = strconv.Itoa(max(cfg.MapSlots, 1)), strconv.Itoa(max(cfg.ReduceSlots, 1))
@@ -179,7 +187,7 @@ func (c *Cluster) attach(ctx context.Context, access sshcluster.Config, clientCo
 	if plan.FileSystem() == "" {
 		return nil
 	}
-	c.environ = []string{"HADOOP_CONF_DIR=" + clientConf}
+	c.conf = clientConf
 	return plan.WriteClientConf(clientConf)
 }
 

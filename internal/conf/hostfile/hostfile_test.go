@@ -93,7 +93,7 @@ a5 address=-x listen= id=m/1
 	wantErrors(t, err,
 		"hosts:2: a1 appears twice, first on line 1", `hosts:3: "-oProxyCommand=x": expected HOST or USER@HOST`,
 		"hosts:4: slots=0: expected a number from 1 to 10000\nslots is given twice\n\"many\": expected KEY=VALUE",
-		"hosts:5: roles=king: expected jobmaster, tasknode", "dir=data: expected an absolute path", "port=65530: expected a number from 1 to 65510",
+		"hosts:5: roles=king: expected jobmaster, tasknode", "dir=data: expected an absolute path", "port=65530: expected a number from 1 to 65502",
 		"hosts:6: staging is an option of the whole cluster", `no option "color"; there are address, cluster-id, dir`,
 		"hosts:7: id cannot be the same for all machines", "masters=2: expected 1, 3 or 5", "staging=/x: expected a full name",
 		"hosts:9: masters is given twice", "address=-x: expected a host name", "listen=: expected an address", "id=m/1: expected letters",

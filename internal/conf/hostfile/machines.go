@@ -28,6 +28,8 @@ const (
 	Listen  = "listen"  // address at which its daemons listen
 	Port    = "port"    // of the jobmaster; the other ports follow from it
 	Dir     = "dir"     // directory of the program, the settings and the files of daemons
+
+	YarnMemory = "yarn-memory" // MiB for the tasks of its NodeManager
 )
 
 // Options of a cluster, which belong to lines that begin with a star.
@@ -37,11 +39,16 @@ const (
 	Staging    = "staging"     // full name of the directory for splits and programs
 	HadoopConf = "hadoop-conf" // value of HADOOP_CONF_DIR of the daemons
 	HDFS       = "hdfs"        // true: the machines have an HDFS of their own
+	Yarn       = "yarn"        // true: they have a YARN beside it
 )
 
+// Hadoop begins the names of options that are properties of HDFS and YARN, as in
+// hadoop.dfs.replication=2. They belong to the cluster.
+const Hadoop = "hadoop"
+
 // MaxPort is the greatest value of Port: the ports of the other daemons, of pages and of
-// measurements are at most 25 higher.
-const MaxPort = 65535 - 25
+// measurements are at most 33 higher.
+const MaxPort = 65535 - 33
 
 // option is what a value has to be. A check returns what it expected, or "".
 type option struct {
@@ -58,6 +65,8 @@ var options = map[string]option{
 	Port:    {check: func(v string) string { return checkNumber(v, 1, MaxPort) }},
 	Dir:     {check: func(v string) string { return expect(filepath.IsAbs(v), "an absolute path") }},
 
+	YarnMemory: {check: func(v string) string { return checkNumber(v, 512, 1<<24) }},
+
 	ClusterID: {ofCluster: true, check: func(v string) string { return checkNumber(v, 1, 1<<62) }},
 	Masters: {ofCluster: true, check: func(v string) string {
 		return expect(slices.Contains([]string{"1", "3", "5"}, v), "1, 3 or 5")
@@ -66,7 +75,12 @@ var options = map[string]option{
 		return expect(isFullName(v), "a full name, such as hdfs://nn:8020/hammr/staging")
 	}},
 	HadoopConf: {ofCluster: true, check: func(v string) string { return expect(filepath.IsAbs(v), "an absolute path") }},
-	HDFS:       {ofCluster: true, check: func(v string) string { return expect(v == "true" || v == "false", "true or false") }},
+	HDFS:       {ofCluster: true, check: checkBool},
+	Yarn:       {ofCluster: true, check: checkBool},
+}
+
+func checkBool(value string) string {
+	return expect(value == "true" || value == "false", "true or false")
 }
 
 // expect returns expected unless ok.
@@ -84,8 +98,8 @@ func checkNumber(value string, least, most int64) string {
 
 func checkRoles(value string) string {
 	for role := range strings.SplitSeq(value, ",") {
-		if !slices.Contains([]string{Jobmaster, Tasknode, NameNode, DataNode}, role) {
-			return "jobmaster, tasknode, namenode or datanode, joined by commas"
+		if !slices.Contains([]string{Jobmaster, Tasknode, NameNode, DataNode, ResourceManager, NodeManager}, role) {
+			return "jobmaster, tasknode, namenode, datanode, resourcemanager or nodemanager, joined by commas"
 		}
 	}
 	return ""
@@ -173,13 +187,16 @@ func parseOptions(words []string, ofCluster bool) (given map[string]string, err 
 func has(m map[string]string, key string) bool { _, ok := m[key]; return ok }
 
 // CheckOption returns an error if a value is wrong, or if there is no such option for a
-// machine or for all machines. It accepts all settings of daemons.
+// machine or for all machines. It accepts all settings of daemons and properties of Hadoop.
 func CheckOption(key, value string, ofCluster bool) error {
 	role, setting, isSetting := strings.Cut(key, ".")
 	if isSetting && (role == Jobmaster || role == Tasknode) && setting != "" {
 		return nil
 	}
 	o, ok := options[key]
+	if isSetting && role == Hadoop && setting != "" {
+		o, ok = option{ofCluster: true, check: func(string) string { return "" }}, true
+	}
 	switch {
 	case !ok:
 		return fmt.Errorf("no option %q; there are %s, and settings of daemons such as tasknode.rack", key, strings.Join(slices.Sorted(maps.Keys(options)), ", "))

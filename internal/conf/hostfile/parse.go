@@ -6,12 +6,14 @@ import (
 	"strings"
 )
 
-// Roles of daemons. The last two are daemons of HDFS, which only lists of machines have.
+// Roles of daemons. The last four are daemons of HDFS and YARN, which only lists of machines have.
 const (
-	Jobmaster = "jobmaster"
-	Tasknode  = "tasknode"
-	NameNode  = "namenode"
-	DataNode  = "datanode"
+	Jobmaster       = "jobmaster"
+	Tasknode        = "tasknode"
+	NameNode        = "namenode"
+	DataNode        = "datanode"
+	ResourceManager = "resourcemanager"
+	NodeManager     = "nodemanager"
 )
 
 // maxBytes bounds a hostfile.

@@ -113,31 +113,37 @@ func SiteXML(properties map[string]string) string {
 	return b.String()
 }
 
-// Memory that YARN counts for tasks, in MiB. Maps and reduces use less of the machine.
-const (
-	mapMemory    = 1024
-	reduceMemory = 256
-	masterMemory = 256
-)
+// mapCores are the virtual cores of a map, and other containers have one. So the cores of a
+// NodeManager bound its maps, and its memory bounds all containers.
+const mapCores = 1000
 
-// taskJVM makes tasks start fast and small.
-const taskJVM = "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
+// Containers returns how many containers a NodeManager runs at a time that runs a number of
+// maps: as many reduces, and the application master of a job.
+func Containers(maps int) int { return 2*maps + 1 }
 
-// properties give a NodeManager memory for the given number of maps, as many reduces, and a
-// job's application master. Application masters request containers five times a second, so
-// that little is added to tasks of seconds.
-func (y *Yarn) properties(cfg YarnConfig) map[string]string {
-	p := y.hdfs.properties()
-	jars := filepath.Join(y.jars, "*")
-	maps.Copy(p, map[string]string{
-		"yarn.resourcemanager.hostname":                                                 y.hdfs.network + ".1",
-		"yarn.resourcemanager.bind-host":                                                y.hdfs.network + ".1",
+// NodeProperties are the properties of a NodeManager that runs a number of maps at a time, with
+// memory for all containers in MiB.
+func NodeProperties(maps, memory int) map[string]string {
+	return map[string]string{
+		"yarn.nodemanager.resource.memory-mb":  fmt.Sprint(memory),
+		"yarn.nodemanager.resource.cpu-vcores": fmt.Sprint(maps*mapCores + Containers(maps) - maps),
+	}
+}
+
+// YarnProperties are properties of all daemons and jobs of a YARN with the FairScheduler. Each
+// container has the given memory in MiB: three quarters are the heap of its JVM, and a quarter,
+// up to 512 MiB, is the buffer in which a map sorts. classPath is that of tasks, joined by
+// commas; flags are further ones of their JVMs. Application masters request containers five
+// times a second, so that little is added to tasks of seconds.
+func YarnProperties(memory int, classPath, flags string) map[string]string {
+	jvm := fmt.Sprintf("-Xmx%dm -XX:-UsePerfData %s", memory*3/4, flags)
+	return map[string]string{
 		"yarn.resourcemanager.scheduler.class":                                          "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler",
 		"yarn.scheduler.fair.user-as-default-queue":                                     "false",
-		"yarn.scheduler.minimum-allocation-mb":                                          fmt.Sprint(reduceMemory),
-		"yarn.resource-types.memory-mb.increment-allocation":                            fmt.Sprint(reduceMemory),
-		"yarn.nodemanager.resource.memory-mb":                                           fmt.Sprint(cfg.Maps*(mapMemory+reduceMemory) + masterMemory),
-		"yarn.nodemanager.resource.cpu-vcores":                                          "64",
+		"yarn.scheduler.minimum-allocation-mb":                                          "1",
+		"yarn.scheduler.maximum-allocation-mb":                                          fmt.Sprint(1 << 24),
+		"yarn.scheduler.maximum-allocation-vcores":                                      fmt.Sprint(mapCores),
+		"yarn.resource-types.memory-mb.increment-allocation":                            "1",
 		"yarn.nodemanager.aux-services":                                                 "mapreduce_shuffle",
 		"yarn.nodemanager.disk-health-checker.enable":                                   "false",
 		"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "100",
@@ -145,21 +151,37 @@ func (y *Yarn) properties(cfg YarnConfig) map[string]string {
 		"yarn.nodemanager.vmem-check-enabled":                                           "false",
 		"yarn.nodemanager.delete.debug-delay-sec":                                       "0",
 		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms":                       "200",
-		"yarn.application.classpath":                                                    y.java.Conf + "," + jars,
-		"mapreduce.application.classpath":                                               y.java.Conf + "," + jars,
+		"yarn.application.classpath":                                                    classPath,
+		"mapreduce.application.classpath":                                               classPath,
 		"mapreduce.framework.name":                                                      "yarn",
 		"mapreduce.shuffle.port":                                                        "0",
 		"mapreduce.jobhistory.intermediate-done-dir":                                    historyDir,
 		"mapreduce.jobhistory.jhist.format":                                             "json",
 		"yarn.app.mapreduce.am.staging-dir":                                             "/staging",
 		"yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms":                         "200",
-		"yarn.app.mapreduce.am.resource.mb":                                             fmt.Sprint(masterMemory),
-		"yarn.app.mapreduce.am.command-opts":                                            taskJVM,
-		"mapreduce.map.memory.mb":                                                       fmt.Sprint(mapMemory),
-		"mapreduce.map.java.opts":                                                       taskJVM,
-		"mapreduce.reduce.memory.mb":                                                    fmt.Sprint(reduceMemory),
-		"mapreduce.reduce.java.opts":                                                    taskJVM,
-		"mapreduce.task.io.sort.mb":                                                     "8",
+		"yarn.app.mapreduce.am.resource.mb":                                             fmt.Sprint(memory),
+		"yarn.app.mapreduce.am.command-opts":                                            jvm,
+		"mapreduce.map.java.opts":                                                       jvm,
+		"mapreduce.reduce.java.opts":                                                    jvm,
+		"mapreduce.map.memory.mb":                                                       fmt.Sprint(memory),
+		"mapreduce.map.cpu.vcores":                                                      fmt.Sprint(mapCores),
+		"mapreduce.reduce.memory.mb":                                                    fmt.Sprint(memory),
+		"mapreduce.task.io.sort.mb":                                                     fmt.Sprint(min(memory/4, 512)),
+	}
+}
+
+// taskMemory is the memory of a container in MiB.
+const taskMemory = 170
+
+// properties make tasks start fast and small.
+func (y *Yarn) properties(cfg YarnConfig) map[string]string {
+	p := y.hdfs.properties()
+	maps.Copy(p, YarnProperties(taskMemory, y.Conf+","+filepath.Join(y.Jars, "*"), "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"))
+	maps.Copy(p, NodeProperties(cfg.Maps, taskMemory*Containers(cfg.Maps)))
+	maps.Copy(p, map[string]string{
+		"yarn.resourcemanager.hostname":  y.hdfs.network + ".1",
+		"yarn.resourcemanager.bind-host": y.hdfs.network + ".1",
+		"mapreduce.task.io.sort.mb":      "8",
 	})
 	maps.Copy(p, cfg.Properties)
 	return p
@@ -171,7 +193,7 @@ const historyDir = "/history"
 // writeConf writes one configuration for all: each program reads its own file of it.
 func (y *Yarn) writeConf(cfg YarnConfig) error {
 	site := SiteXML(y.properties(cfg))
-	return writeFiles(y.java.Conf, map[string]string{
+	return writeFiles(y.Conf, map[string]string{
 		"core-site.xml": site, "hdfs-site.xml": site, "yarn-site.xml": site, "mapred-site.xml": site, "capacity-scheduler.xml": site, "log4j.properties": Log4j,
 	})
 }

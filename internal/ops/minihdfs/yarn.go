@@ -11,15 +11,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hammr/hammr/internal/kit/pattern"
 	"github.com/hammr/hammr/internal/kit/procfs"
 	"github.com/hammr/hammr/internal/kit/syncutil"
 )
 
 // YarnConfig says how YARN is started over a cluster.
 type YarnConfig struct {
-	// Maps is how many maps a NodeManager runs at a time. Reduces have the same number of
-	// slots once the maps have finished. Default 2.
+	// Maps is how many maps a NodeManager runs at a time, beside as many reduces. Default 2.
 	Maps int
 	// Properties of daemons and of jobs override those of this package.
 	Properties map[string]string
@@ -32,9 +30,8 @@ type YarnConfig struct {
 // Measurements compare Hammr with it: both have the same blocks and machines, and Yarn has
 // Hadoop's own scheduler and MapReduce.
 type Yarn struct {
+	Client
 	hdfs            *Cluster
-	java            Java
-	jars            string
 	dir             string
 	resourceManager *daemon
 	nodeManagers    []*daemon
@@ -52,7 +49,7 @@ func StartYarn(ctx context.Context, c *Cluster, cfg YarnConfig) (*Yarn, error) {
 		return nil, err
 	}
 	cfg.Maps = cmp.Or(cfg.Maps, 2)
-	y := &Yarn{hdfs: c, jars: jars, dir: filepath.Join(c.cfg.Dir, "yarn"), starter: procfs.NewStarter(), endTimeout: 20 * time.Second}
+	y := &Yarn{hdfs: c, Client: Client{Java{Jars: jars, HeapMiB: 256}}, dir: filepath.Join(c.cfg.Dir, "yarn"), starter: procfs.NewStarter(), endTimeout: 20 * time.Second}
 	if err = y.prepare(cfg); err == nil {
 		err = y.start(ctx)
 	}
@@ -69,11 +66,11 @@ func (y *Yarn) prepare(cfg YarnConfig) error {
 	if err != nil {
 		return err
 	}
-	base, err := programIn(y.dir, 0o777, Java{Jars: y.jars, HeapMiB: 256}, y.starter)
+	base, err := programIn(y.dir, 0o777, y.Java, y.starter)
 	if err != nil {
 		return err
 	}
-	y.java, base.deathSignal, base.env = base.java, syscall.SIGTERM, []string{"JAVA_HOME=" + home}
+	y.Java, base.deathSignal, base.env = base.java, syscall.SIGTERM, []string{"JAVA_HOME=" + home}
 	y.resourceManager = &daemon{program: base.of("resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")}
 	for i, d := range y.hdfs.data {
 		base.namespace = d.namespace
@@ -158,46 +155,6 @@ func (y *Yarn) Dir() string { return y.dir }
 // Logs returns the folder of the logs of daemons and tasks.
 func (y *Yarn) Logs() string { return filepath.Join(y.dir, "logs") }
 
-// jobID is how clients call a job when they have submitted it.
-var jobID = pattern.New(`Running job: (job_\d+_\d+)`)
-
-// Stream runs a job of Hadoop's streaming to its end and returns its id. The mapper
-// and the reducer are programs of this machine.
-func (y *Yarn) Stream(ctx context.Context, args ...string) (job string, err error) {
-	out, err := y.java.Run(ctx, "org.apache.hadoop.streaming.HadoopStreaming", args...)
-	if err != nil {
-		return "", err
-	}
-	found := jobID().FindSubmatch(out)
-	if found == nil {
-		return "", fmt.Errorf("minihdfs: the client of a streaming job has not printed its id: %s", tail(out))
-	}
-	return string(found[1]), nil
-}
-
-// History copies the history of a finished job into a directory and returns the file: one
-// event a line. The application master writes it shortly after the client has seen the end,
-// so History waits for up to a minute. The history is in HDFS; the client that reads it is
-// a Java program.
-func (y *Yarn) History(ctx context.Context, job, dir string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		_, err := y.java.Run(ctx, "org.apache.hadoop.fs.FsShell", "-get", "-f", historyDir+"/*/"+job+"-*.jhist", dir)
-		if err == nil {
-			break
-		}
-		if ctx.Err() != nil {
-			return "", errors.Join(ctx.Err(), err)
-		}
-	}
-	files, err := filepath.Glob(filepath.Join(dir, job+"-*.jhist"))
-	if err != nil || len(files) != 1 {
-		return "", errors.Join(err, fmt.Errorf("minihdfs: %d histories of %s in %s", len(files), job, dir))
-	}
-	return files[0], nil
-}
-
 // History server's ports at the address of the ResourceManager.
 const (
 	historyWebPort = "19888"
@@ -216,7 +173,7 @@ func (y *Yarn) StartHistoryServer(ctx context.Context, dir string) (*HistoryServ
 		dir = historyDir
 	}
 	host := y.hdfs.network + ".1"
-	base := program{logs: y.Logs(), java: y.java, starter: y.starter}
+	base := program{logs: y.Logs(), java: y.Java, starter: y.starter}
 	d := &daemon{program: base.of("historyserver", "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer",
 		"mapreduce.jobhistory.address="+net.JoinHostPort(host, historyRPCPort),
 		"mapreduce.jobhistory.admin.address="+net.JoinHostPort(host, historyAdmin),

@@ -3,6 +3,7 @@ package minihdfs
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ func layOut(t *testing.T, cfg YarnConfig) *Yarn {
 	hdfs, err := prepare(Config{Dir: t.TempDir(), DataNodes: 2, Replication: 1, BlockSize: 512, Racks: []string{"/a", "/a"}, Network: "127.4.5"}, "jars")
 	must.Do(t, err)
 	t.Cleanup(hdfs.starter.Close)
-	y := &Yarn{hdfs: hdfs, jars: "jars", dir: t.TempDir(), starter: procfs.NewStarter()}
+	y := &Yarn{hdfs: hdfs, Client: Client{Java{Jars: "jars"}}, dir: t.TempDir(), starter: procfs.NewStarter()}
 	t.Cleanup(func() {
 		if err := y.Close(); err != nil {
 			t.Error(err)
@@ -52,14 +53,21 @@ func TestYarnNodesAreAtDataNodes(t *testing.T) {
 // TestYarnHasSlotsForMaps checks that a NodeManager has memory for its maps, as many reduces
 // and a master, but not for an additional map.
 func TestYarnHasSlotsForMaps(t *testing.T) {
-	for maps, want := range map[int]string{1: "1536", 2: "2816", 4: "5376"} {
+	for _, maps := range []int{1, 2, 4, 32} {
 		y := layOut(t, YarnConfig{Maps: maps, Properties: map[string]string{"mapreduce.task.io.sort.mb": "9"}})
 		p := y.properties(YarnConfig{Maps: maps})
-		if got := p["yarn.nodemanager.resource.memory-mb"]; got != want {
-			t.Errorf("%d maps: memory of %s MiB, expected %s", maps, got, want)
+		number := func(name string) int {
+			n, err := strconv.Atoi(p[name])
+			must.Do(t, err)
+			return n
+		}
+		cores, memory := number("yarn.nodemanager.resource.cpu-vcores"), number("yarn.nodemanager.resource.memory-mb")
+		ofMap, ofTask := number("mapreduce.map.cpu.vcores"), number("mapreduce.map.memory.mb")
+		if beside := cores - maps*ofMap; beside < maps+1 || beside >= ofMap || memory != (2*maps+1)*ofTask {
+			t.Errorf("%d maps: %d cores, of which a map has %d; %d MiB, of which a task has %d", maps, cores, ofMap, memory, ofTask)
 		}
 		for _, name := range []string{"core-site.xml", "yarn-site.xml", "mapred-site.xml"} {
-			site, err := os.ReadFile(filepath.Join(y.java.Conf, name))
+			site, err := os.ReadFile(filepath.Join(y.Conf, name))
 			must.Do(t, err)
 			if !strings.Contains(string(site), "<name>mapreduce.task.io.sort.mb</name><value>9</value>") {
 				t.Errorf("%s has not what the caller sets", name)

@@ -80,7 +80,7 @@ func (p *Plan) Daemons() (list []hostfile.Daemon) {
 	for _, role := range hammrRoles {
 		for i := range p.Hosts {
 			if h := &p.Hosts[i]; h.has(role) {
-				list = append(list, hostfile.Daemon{Role: role, Name: h.DaemonName(role), Page: join(h.Address, h.Port+pages[role]), Shell: h.Target, Start: launchCall(role)})
+				list = append(list, hostfile.Daemon{Role: role, Name: h.DaemonName(role), Page: join(h.Address, h.Port+pages[role]), Shell: h.Target, Start: p.launchCall(role)})
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,8 +22,8 @@ import (
 	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
-// hdfsRoles are the roles of HDFS in the order of their start.
-var hdfsRoles = []string{hostfile.NameNode, hostfile.DataNode}
+// hadoopRoles are the roles of HDFS and YARN in the order of their start.
+var hadoopRoles = []string{hostfile.NameNode, hostfile.DataNode, hostfile.ResourceManager, hostfile.NodeManager}
 
 // chooseHDFS gives roles of HDFS to machines if the hostfile wants an HDFS.
 func (p *Plan) chooseHDFS(f hostfile.File) {
@@ -78,10 +79,11 @@ func (p *Plan) confDir(h *Host) string {
 	return path.Join(h.Dir, "hadoop/conf")
 }
 
-// clientProperties are properties for all programs that use the cluster's HDFS. DataNodes are
-// reached by the addresses of the hostfile: a machine may have others that are not reached.
+// clientProperties are properties for all programs that use the cluster's HDFS and YARN.
+// DataNodes are reached by the addresses of the hostfile: a machine may have others that are not
+// reached.
 func (p *Plan) clientProperties() map[string]string {
-	return map[string]string{
+	properties := map[string]string{
 		"fs.defaultFS":                         p.FileSystem(),
 		"dfs.client.use.datanode.hostname":     "true",
 		"dfs.datanode.use.datanode.hostname":   "true",
@@ -94,9 +96,12 @@ func (p *Plan) clientProperties() map[string]string {
 
 		"dfs.namenode.datanode.registration.ip-hostname-check": "false",
 	}
+	maps.Copy(properties, p.yarnProperties())
+	maps.Copy(properties, p.hadoop)
+	return properties
 }
 
-// hostProperties are the properties of the daemons of HDFS on a host.
+// hostProperties are the properties of the daemons of HDFS and YARN on a host.
 func (p *Plan) hostProperties(h *Host) map[string]string {
 	properties := p.clientProperties()
 	listen := h.Listen
@@ -104,7 +109,8 @@ func (p *Plan) hostProperties(h *Host) map[string]string {
 		listen = "0.0.0.0"
 	}
 	data := path.Join(h.Dir, "hadoop")
-	for name, value := range map[string]string{
+	maps.Copy(properties, p.nodeProperties(h, listen))
+	maps.Copy(properties, map[string]string{
 		"hadoop.tmp.dir":              path.Join(data, "tmp"),
 		"dfs.namenode.name.dir":       "file://" + path.Join(data, "namenode"),
 		"dfs.namenode.rpc-bind-host":  listen,
@@ -114,53 +120,77 @@ func (p *Plan) hostProperties(h *Host) map[string]string {
 		"dfs.datanode.address":        join(listen, h.Port+dataNodePort),
 		"dfs.datanode.http.address":   join(listen, h.Port+dataNodePagePort),
 		"dfs.datanode.ipc.address":    join(listen, h.Port+dataNodeCallPort),
-	} {
-		properties[name] = value
-	}
+	})
+	maps.Copy(properties, p.hadoop)
 	return properties
 }
 
-// installHDFS copies Hadoop's jars to a host, and returns the calls that store the
+// siteFiles are the files of a configuration. All have the same properties: a program reads
+// some of them after the defaults of HDFS, YARN or MapReduce.
+var siteFiles = []string{"core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml"}
+
+// installHadoop copies Hadoop's jars to a host, and returns the calls that store the
 // configuration. Daemons that run keep theirs.
-func (c *Cluster) installHDFS(ctx context.Context, h *Host, s *survey) (calls []string, err error) {
+func (c *Cluster) installHadoop(ctx context.Context, h *Host, s *survey) (calls []string, err error) {
 	if c.plan.nameNode() == nil {
 		return nil, nil
 	}
-	if h.NameNode || h.DataNode {
+	if h.HadoopRoles != (HadoopRoles{}) {
 		jars, err := c.hadoopJars(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if s.jars != jars.hash {
+		if s.jars[c.plan.jarSet()] != jars.hash {
 			if err := c.sendJars(ctx, h, jars); err != nil {
 				return nil, err
 			}
 		}
 	}
 	site := minihdfs.SiteXML(c.plan.hostProperties(h))
-	return []string{
-		"make_conf", putCall(`"$conf/core-site.xml"`, "644", site), putCall(`"$conf/hdfs-site.xml"`, "644", site),
-		putCall(`"$conf/log4j.properties"`, "644", minihdfs.Log4j),
-	}, nil
+	calls = []string{"make_conf", putCall(`"$conf/log4j.properties"`, "644", minihdfs.Log4j)}
+	for _, file := range siteFiles {
+		calls = append(calls, putCall(`"$conf/`+file+`"`, "644", site))
+	}
+	return calls, nil
 }
 
 // WriteClientConf writes a configuration directory for programs of this machine that use the
-// cluster's HDFS.
+// cluster's HDFS and YARN.
 func (p *Plan) WriteClientConf(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	site := []byte(minihdfs.SiteXML(p.clientProperties()))
-	return errors.Join(os.WriteFile(filepath.Join(dir, "core-site.xml"), site, 0o644), os.WriteFile(filepath.Join(dir, "hdfs-site.xml"), site, 0o644))
+	for _, file := range siteFiles {
+		if err := os.WriteFile(filepath.Join(dir, file), site, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// jarArchive are the jars of HDFS for the machines.
+// Sets of jars, which are names of directories on a machine. A machine may have both, since
+// experiments have a YARN and have none in turn.
+const (
+	hdfsJars = "jars"
+	yarnJars = "yarn-jars"
+)
+
+// jarSet returns the set of jars of the plan. That of YARN includes HDFS.
+func (p *Plan) jarSet() string {
+	if p.resourceManager() != nil {
+		return yarnJars
+	}
+	return hdfsJars
+}
+
+// jarArchive are Hadoop's jars for the machines.
 type jarArchive struct {
 	hash       string // SHA-256 of the archive before it is compressed
 	compressed []byte
 }
 
-// hadoopJars returns the jars of HDFS, which are fetched if this machine does not have them.
+// hadoopJars returns the jars of the plan, which are fetched if this machine does not have them.
 // It is called by several goroutines.
 func (c *Cluster) hadoopJars(ctx context.Context) (*jarArchive, error) {
 	c.jars.Lock()
@@ -168,7 +198,11 @@ func (c *Cluster) hadoopJars(ctx context.Context) (*jarArchive, error) {
 	if c.jars.archive != nil {
 		return c.jars.archive, nil
 	}
-	dir, err := minihdfs.Jars(ctx)
+	fetch := minihdfs.Jars
+	if c.plan.jarSet() == yarnJars {
+		fetch = minihdfs.YarnJars
+	}
+	dir, err := fetch(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -210,23 +244,25 @@ func archiveJars(dir string) (*jarArchive, error) {
 
 // sendJars copies the jars to a host.
 func (c *Cluster) sendJars(ctx context.Context, h *Host, jars *jarArchive) error {
-	err := c.feed(ctx, h, "receive_jars "+jars.hash, "jars.tar.gz", func() (io.Reader, error) { return bytes.NewReader(jars.compressed), nil })
+	err := c.feed(ctx, h, "receive_jars "+c.plan.jarSet()+" "+jars.hash, "jars.tar.gz", func() (io.Reader, error) { return bytes.NewReader(jars.compressed), nil })
 	if err == nil && c.cfg.DryRun == nil {
-		c.cfg.Progress(h.Name, fmt.Sprintf("copied the jars of HDFS, %d MiB", len(jars.compressed)>>20))
+		c.cfg.Progress(h.Name, fmt.Sprintf("copied Hadoop's jars, %d MiB", len(jars.compressed)>>20))
 	}
 	return err
 }
 
-// classes are the programs of the daemons of HDFS.
+// classes are the programs of the daemons of HDFS and YARN.
 var classes = map[string]string{
-	hostfile.NameNode: "org.apache.hadoop.hdfs.server.namenode.NameNode",
-	hostfile.DataNode: "org.apache.hadoop.hdfs.server.datanode.DataNode",
+	hostfile.NameNode:        "org.apache.hadoop.hdfs.server.namenode.NameNode",
+	hostfile.DataNode:        "org.apache.hadoop.hdfs.server.datanode.DataNode",
+	hostfile.ResourceManager: "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
+	hostfile.NodeManager:     "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
 }
 
 // launchCall returns the call that starts a daemon.
-func launchCall(role string) string {
+func (p *Plan) launchCall(role string) string {
 	if class, ok := classes[role]; ok {
-		return "launch_hdfs " + role + " " + class + " " + strings.Join(minihdfs.JavaFlags(), " ")
+		return "launch_hadoop " + p.jarSet() + " " + role + " " + class + " " + strings.Join(minihdfs.JavaFlags(), " ")
 	}
 	return "launch " + role
 }

@@ -20,6 +20,8 @@ type Plan struct {
 	Staging    string // full name of the directory for splits and programs; "" for the jobmasters' default
 	HadoopConf string // value of HADOOP_CONF_DIR of the daemons; "" for none
 	Hosts      []Host
+
+	hadoop map[string]string // properties of HDFS and YARN, which override those of the plan
 }
 
 // Host is a machine of a Plan.
@@ -32,9 +34,10 @@ type Host struct {
 	Dir       string // "" for the default of the user there, until Locate
 	Jobmaster string // id of its jobmaster; "" for none
 	Tasknode  bool
-	NameNode  bool // of HDFS; on one machine, or on none
-	DataNode  bool // of HDFS
-	Slots     int  // map slots; 0 for one a processor, until Locate
+	Slots     int // map slots; 0 for one a processor, until Locate
+	HadoopRoles
+
+	YarnMemory int // MiB for the containers of its NodeManager; 0 for three quarters of its memory, until Locate
 
 	units string // yes if units of systemd run its daemons, no if not; "" until it is surveyed
 	etc   string // directory of its token and settings; "" until it is surveyed
@@ -42,21 +45,33 @@ type Host struct {
 	jobmasterSettings, tasknodeSettings map[string]string // by name; of the hostfile
 }
 
+// HadoopRoles are the daemons of HDFS and YARN on a machine. The first of each is on one machine,
+// or on none.
+type HadoopRoles struct{ NameNode, DataNode, ResourceManager, NodeManager bool }
+
 // The ports of a machine, as distances from Host.Port. Those of Hammr are the daemons' own
 // defaults, 7070, 7071, 7080 and 7081.
 const (
-	defaultPort         = 7070
-	tasknodePort        = 1
-	jobmasterPagePort   = 10
-	tasknodePagePort    = 11
-	nameNodePort        = 20
-	nameNodePagePort    = 21
-	dataNodePort        = 22
-	dataNodePagePort    = 23
-	dataNodeCallPort    = 24
-	measurePort         = 25
-	fewHosts            = 3 // fewer hosts than this have one jobmaster
-	hostsWithOwnMasters = 8 // as many hosts as this have jobmasters on machines without tasknodes
+	defaultPort             = 7070
+	tasknodePort            = 1
+	jobmasterPagePort       = 10
+	tasknodePagePort        = 11
+	nameNodePort            = 20
+	nameNodePagePort        = 21
+	dataNodePort            = 22
+	dataNodePagePort        = 23
+	dataNodeCallPort        = 24
+	measurePort             = 25
+	resourceManagerPort     = 26 // for clients
+	trackerPort             = 27 // for NodeManagers
+	schedulerPort           = 28 // for application masters
+	managerAdminPort        = 29
+	resourceManagerPagePort = 30
+	nodeManagerPort         = 31
+	localizerPort           = 32
+	nodeManagerPagePort     = 33
+	fewHosts                = 3 // fewer hosts than this have one jobmaster
+	hostsWithOwnMasters     = 8 // as many hosts as this have jobmasters on machines without tasknodes
 )
 
 // NewPlan derives a Plan from a list of machines. It chooses what the list does not say:
@@ -66,19 +81,22 @@ const (
 //	             tasks do not slow the masters' logs down
 //	HDFS         if it is wanted, its NameNode on the first machine, and a DataNode beside
 //	             each tasknode
+//	YARN         if it is wanted, its ResourceManager on the first machine, and a NodeManager
+//	             beside each tasknode
 //
 // The caller validates the plan once it is complete.
 func NewPlan(f hostfile.File) (*Plan, error) {
 	if len(f.Machines) == 0 {
 		return nil, fmt.Errorf("%s: it lists the daemons of a cluster that runs; write a list of machines, with a host name on each line", f.Name)
 	}
-	p := &Plan{ClusterID: f.Cluster[hostfile.ClusterID], Staging: f.Cluster[hostfile.Staging], HadoopConf: f.Cluster[hostfile.HadoopConf]}
+	p := &Plan{ClusterID: f.Cluster[hostfile.ClusterID], Staging: f.Cluster[hostfile.Staging], HadoopConf: f.Cluster[hostfile.HadoopConf], hadoop: f.Settings(hostfile.Machine{}, hostfile.Hadoop)}
 	for _, m := range f.Machines {
 		p.Hosts = append(p.Hosts, newHost(f, m))
 	}
 	p.chooseRoles(f)
 	p.nameMasters()
 	p.chooseHDFS(f)
+	p.chooseYarn(f)
 	return p, nil
 }
 
@@ -100,6 +118,7 @@ func newHost(f hostfile.File, m hostfile.Machine) Host {
 		h.Port, _ = strconv.Atoi(port)
 	}
 	h.Slots, _ = strconv.Atoi(f.Option(m, hostfile.Slots))
+	h.YarnMemory, _ = strconv.Atoi(f.Option(m, hostfile.YarnMemory))
 	h.Jobmaster = m.Options[hostfile.ID]
 	return h
 }
@@ -121,6 +140,7 @@ func (p *Plan) chooseRoles(f hostfile.File) {
 		roles := strings.Split(f.Option(m, hostfile.Roles), ",")
 		h.Tasknode = slices.Contains(roles, hostfile.Tasknode)
 		h.NameNode, h.DataNode = slices.Contains(roles, hostfile.NameNode), slices.Contains(roles, hostfile.DataNode)
+		h.ResourceManager, h.NodeManager = slices.Contains(roles, hostfile.ResourceManager), slices.Contains(roles, hostfile.NodeManager)
 		if slices.Contains(roles, hostfile.Jobmaster) && h.Jobmaster == "" {
 			h.Jobmaster = unnamed
 		}
@@ -206,7 +226,7 @@ func (p *Plan) Validate() error {
 	if masters := p.count(hostfile.Jobmaster); !slices.Contains([]int{1, 3, 5}, masters) {
 		errs = append(errs, fmt.Errorf("%d of %d machines have a jobmaster; a cluster has 1, 3 or 5", masters, len(p.Hosts)))
 	}
-	errs = append(errs, p.validateHDFS())
+	errs = append(errs, p.validateHDFS(), p.validateYarn())
 	if p.count(hostfile.Tasknode) == 0 {
 		errs = append(errs, errors.New("no machine has a tasknode; write roles=tasknode or roles=jobmaster,tasknode on a line"))
 	}
@@ -225,7 +245,7 @@ func (h *Host) MasterAddress() string { return join(h.Address, h.Port) }
 func join(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
 // startOrder are all roles in the order of their start.
-var startOrder = slices.Concat(hdfsRoles, hammrRoles)
+var startOrder = slices.Concat(hadoopRoles, hammrRoles)
 
 // hammrRoles are the roles of Hammr's own daemons.
 var hammrRoles = []string{hostfile.Jobmaster, hostfile.Tasknode}
@@ -250,8 +270,12 @@ func (h *Host) has(role string) bool {
 		return h.Tasknode
 	case hostfile.NameNode:
 		return h.NameNode
+	case hostfile.DataNode:
+		return h.DataNode
+	case hostfile.ResourceManager:
+		return h.ResourceManager
 	}
-	return h.DataNode
+	return h.NodeManager
 }
 
 // DaemonName returns the name of a host's daemon in the cluster.

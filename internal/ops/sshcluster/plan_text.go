@@ -23,8 +23,9 @@ func (p *Plan) Hostfile() string {
 		}
 		fmt.Fprintln(&b, strings.Join(words, " "))
 	}
-	if p.ClusterID+p.Staging+p.HadoopConf != "" {
-		line("*", hostfile.ClusterID, p.ClusterID, hostfile.Staging, p.Staging, hostfile.HadoopConf, p.HadoopConf)
+	all := append([]string{hostfile.ClusterID, p.ClusterID, hostfile.Staging, p.Staging, hostfile.HadoopConf, p.HadoopConf}, settingOptions(hostfile.Hadoop, p.hadoop)...)
+	if len(all) > 6 || p.ClusterID+p.Staging+p.HadoopConf != "" {
+		line("*", all...)
 	}
 	for _, h := range p.Hosts {
 		dir := h.Dir
@@ -32,7 +33,7 @@ func (p *Plan) Hostfile() string {
 			dir = "" // a directory in a hostfile means that systemd does not run the daemons
 		}
 		options := []string{
-			hostfile.Roles, strings.Join(h.Roles(), ","), hostfile.ID, h.Jobmaster, hostfile.Slots, numberText(h.Slots),
+			hostfile.Roles, strings.Join(h.Roles(), ","), hostfile.ID, h.Jobmaster, hostfile.Slots, numberText(h.Slots), hostfile.YarnMemory, numberText(h.YarnMemory),
 			hostfile.Address, h.Address, hostfile.Listen, h.Listen, hostfile.Port, numberText(h.Port), hostfile.Dir, dir,
 		}
 		options = append(options, settingOptions(hostfile.Jobmaster, h.jobmasterSettings)...)

@@ -47,10 +47,11 @@ fail() {
 
 hash_of() { sha256sum 2>/dev/null <"$1" | cut -c 1-64; }
 
-# by_systemd ROLE succeeds if a unit runs a daemon. Those of HDFS have none.
-by_systemd() {
-	[ $units = yes ] && case $1 in *node) [ "$1" = tasknode ] ;; esac
-}
+# by_systemd ROLE succeeds if a unit runs a daemon. Those of Hadoop have none.
+by_systemd() { [ $units = yes ] && is_hammr "$1"; }
+
+# is_hammr ROLE succeeds for the daemons of Hammr.
+is_hammr() { [ "$1" = jobmaster ] || [ "$1" = tasknode ]; }
 
 # runs PID succeeds if a process runs. One that has ended and is not waited for does
 # not.
@@ -92,6 +93,8 @@ is_ready() {
 		case $1 in
 		namenode) grep -qs 'NameNode RPC up at' "$dir/namenode.log" ;;
 		datanode) grep -qs 'successfully registered with NN' "$dir/datanode.log" ;;
+		resourcemanager) grep -qs 'Transitioned to active state' "$dir/resourcemanager.log" ;;
+		nodemanager) grep -qs 'Registered with ResourceManager' "$dir/nodemanager.log" ;;
 		*) [ -e "$dir/$1.ready" ] ;;
 		esac
 	fi
@@ -111,6 +114,7 @@ survey() {
 	say arch "$(uname -m)"
 	say user "$(id -un)"
 	say cpus "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)"
+	say memory "$(awk '/^MemTotal:/ { print int($2 / 1024) }' /proc/meminfo)"
 	say dir "$dir"
 	say units $units
 	say etc "$etc"
@@ -124,7 +128,9 @@ survey() {
 	parent=$dir
 	while [ ! -e "$parent" ]; do parent=$(dirname "$parent"); done
 	say free "$(df -Pk "$parent" | awk 'NR == 2 { print $4 }')"
-	[ -e "$dir/hadoop/jars.id" ] && say jars "$(cat "$dir/hadoop/jars.id")"
+	for set in jars yarn-jars; do
+		[ -e "$dir/hadoop/$set.id" ] && say $set "$(cat "$dir/hadoop/$set.id")"
+	done
 	if [ ! -e "$dir" ]; then
 		[ -w "$parent" ] && say state absent || say state "not writable"
 		return
@@ -133,7 +139,7 @@ survey() {
 		return
 	elif [ ! -e "$dir/cluster" ]; then
 		# A copy of the program that was interrupted leaves bin, an experiment also HDFS.
-		others=$(ls -A "$dir" | grep -vx -e bin -e lock -e host -e experiment -e faults -e hadoop -e namenode.log -e datanode.log | head -n 1)
+		others=$(ls -A "$dir" | grep -vx -e bin -e lock -e host -e experiment -e faults -e hadoop -e namenode.log -e datanode.log -e resourcemanager.log -e nodemanager.log | head -n 1)
 		[ -z "$others" ] && say state absent || say state foreign
 		say machine "$(cat "$dir/host" 2>/dev/null)"
 		return
@@ -143,7 +149,7 @@ survey() {
 	say machine "$(cat "$dir/host" 2>/dev/null)"
 	[ -e "$etc/token" ] && say token "$(hash_of "$etc/token")"
 	[ -e "$dir/upgrading" ] && say upgrading true
-	for role in namenode datanode jobmaster tasknode; do survey_daemon $role; done
+	for role in namenode datanode resourcemanager nodemanager jobmaster tasknode; do survey_daemon $role; done
 	say suspended "$(tr '\n' ' ' 2>/dev/null <"$dir/suspended")"
 	say hosts "$(wc -l 2>/dev/null <"$dir/hosts" || echo 0)"
 	cat "$dir/hosts" 2>/dev/null
@@ -173,8 +179,7 @@ survey_daemon() {
 	if pid=$(pid_of "$1"); then
 		is_ready "$1" && say "$1.state" running || say "$1.state" starting
 		say "$1.pid" "$pid"
-		case $1 in namenode | datanode) return ;; esac
-		say_program "$1"
+		! is_hammr "$1" || say_program "$1"
 	else
 		say "$1.state" stopped
 	fi
@@ -218,29 +223,30 @@ store_program() {
 	fail "the program did not arrive in $dir/bin"
 }
 
-# receive_jars HASH stores the jars of HDFS, which come as an archive on standard
-# input.
+# receive_jars SET HASH stores a set of Hadoop's jars, which come as an archive on
+# standard input.
 receive_jars() {
 	prepare
-	locked store_jars "$1"
+	locked store_jars "$@"
 }
 
 store_jars() {
 	mkdir -p "$dir/hadoop/new" || fail "cannot make $dir/hadoop/new"
-	if gzip -dc >"$dir/hadoop/new.tar" && [ "$(hash_of "$dir/hadoop/new.tar")" = "$1" ] && tar -xf "$dir/hadoop/new.tar" -C "$dir/hadoop/new"; then
-		rm -rf "$dir/hadoop/jars" "$dir/hadoop/new.tar"
-		mv "$dir/hadoop/new" "$dir/hadoop/jars" && printf '%s\n' "$1" >"$dir/hadoop/jars.id" && return
+	if gzip -dc >"$dir/hadoop/new.tar" && [ "$(hash_of "$dir/hadoop/new.tar")" = "$2" ] && tar -xf "$dir/hadoop/new.tar" -C "$dir/hadoop/new"; then
+		rm -rf "$dir/hadoop/$1" "$dir/hadoop/new.tar"
+		mv "$dir/hadoop/new" "$dir/hadoop/$1" && printf '%s\n' "$2" >"$dir/hadoop/$1.id" && return
 	fi
 	rm -rf "$dir/hadoop/new.tar" "$dir/hadoop/new"
-	fail "the jars of HDFS did not arrive in $dir/hadoop"
+	fail "Hadoop's jars did not arrive in $dir/hadoop"
 }
 
-# make_conf makes the configuration directory of HDFS. The jars lack Hadoop's web
-# pages; HTTP works with empty directories.
+# make_conf makes the configuration directory of Hadoop. The jars lack the web pages
+# of HDFS; HTTP works with empty directories.
 make_conf() {
 	for page in hdfs datanode static; do
 		mkdir -p "$conf/webapps/$page" || fail "cannot make $conf"
 	done
+	mkdir -p "$dir/hadoop/tmp" || fail "cannot make $dir/hadoop/tmp"
 }
 
 # share DIRECTORY NAME makes an empty file in the directory, or in the nearest one
@@ -289,7 +295,7 @@ own_experiment() {
 # stay.
 clear_experiment() {
 	[ -e "$dir/experiment" ] || fail "$dir has a cluster that is not an experiment's"
-	rm -rf "$dir/jobmaster" "$dir/tasknode" "$dir"/*.yaml "$dir"/*.log "$dir"/*.err "$dir"/*.pid "$dir"/*.ready
+	rm -rf "$dir/jobmaster" "$dir/tasknode" "$dir/hadoop/nodemanager" "$dir"/*.yaml "$dir"/*.log "$dir"/*.err "$dir"/*.pid "$dir"/*.ready
 	rm -f "$dir/cluster" "$dir/token" "$dir/hosts" "$dir/upgrading" "$dir/suspended"
 }
 
@@ -303,16 +309,20 @@ launch() {
 	locked spawn "$1" "$dir/$1.err" "$program" "$1" --config "$etc/$1.yaml"
 }
 
-# launch_hdfs ROLE CLASS FLAGS... starts a daemon of HDFS that does not run.
-launch_hdfs() { locked spawn_hdfs "$@"; }
+# launch_hadoop JARS ROLE CLASS FLAGS... starts a daemon of Hadoop that does not run.
+launch_hadoop() { locked spawn_hadoop "$@"; }
 
-# spawn_hdfs is launch_hdfs while it is locked. A new NameNode is formatted first.
-spawn_hdfs() {
-	role=$1
-	class=$2
-	shift 2
+# spawn_hadoop is launch_hadoop while it is locked. A new NameNode is formatted first.
+# A NodeManager gives the variables to the scripts that start its containers.
+spawn_hadoop() {
+	role=$2
+	class=$3
+	export HADOOP_YARN_HOME="$dir/hadoop/$1"
+	shift 3
 	pid_of "$role" >/dev/null && return
-	set -- java "$@" -Xmx512m "-Dhammr=$dir/$role" -cp "$conf:$dir/hadoop/jars/*" "$class"
+	java=$(readlink -f "$(command -v java)")
+	export JAVA_HOME="${java%/bin/java}"
+	set -- "$java" "$@" -Xmx512m "-Dhammr=$dir/$role" "-Djava.io.tmpdir=$dir/hadoop/tmp" -cp "$conf:$HADOOP_YARN_HOME/*" "$class"
 	if [ "$role" = namenode ] && [ ! -d "$dir/hadoop/namenode/current" ]; then
 		"$@" -format -nonInteractive </dev/null >"$dir/namenode.log" 2>&1 || fail "the NameNode is not formatted: $(excerpt namenode)"
 	fi
@@ -371,7 +381,7 @@ logs() {
 	if by_systemd "$1"; then
 		journalctl --quiet --no-pager --output cat --boot --unit "hammr-$1"
 	else
-		cat "$dir/$1.log" "$dir/$1.err" 2>/dev/null || [ -e "$dir/$1.log" ] # HDFS has no other output
+		cat "$dir/$1.log" "$dir/$1.err" 2>/dev/null || [ -e "$dir/$1.log" ] # Hadoop has no other output
 	fi
 }
 
@@ -399,12 +409,26 @@ halt() {
 		done
 		say halted "$1"
 	fi
+	[ "$1" != nodemanager ] || kill_containers
 	if by_systemd "$1"; then
 		systemctl stop "hammr-$1" || fail "systemd does not stop hammr-$1"
 		return
 	fi
 	rm -f "$dir/$1.pid" "$dir/$1.ready"
 	remove_cgroup "$dir/$1"
+}
+
+# kill_containers ends what a NodeManager has started and has not ended, as it was
+# killed. A container works in a directory of the NodeManager.
+kill_containers() {
+	files=$(readlink -f "$dir/hadoop/nodemanager") || return 0
+	left=yes
+	while [ $left ]; do
+		left=
+		for proc in /proc/[0-9]*; do
+			case $(readlink "$proc/cwd") in "$files"/*) kill -KILL "${proc#/proc/}" 2>/dev/null && left=yes ;; esac
+		done
+	done
 }
 
 # remove_cgroup DIRECTORY removes the control group that a tasknode which was

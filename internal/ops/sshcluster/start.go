@@ -14,7 +14,7 @@ import (
 
 // Start starts all daemons that do not run, and returns when all are ready.
 //
-//	check ─► token ─► copy the program ─► settings ─► HDFS ─► masters ─► tasknodes ─► jobs resume
+//	check ─► token ─► copy the program ─► settings ─► HDFS, YARN ─► masters ─► tasknodes ─► jobs resume
 //	  │                                                  └── one fails ──► end those started
 //	  └── refused: nothing has changed
 //
@@ -134,11 +134,11 @@ func (c *Cluster) install(ctx context.Context, i int, prog *program, token strin
 		}
 		calls = append(calls, call)
 	}
-	hdfs, err := c.installHDFS(ctx, h, s)
+	hadoop, err := c.installHadoop(ctx, h, s)
 	if err != nil {
 		return err
 	}
-	calls = append(calls, hdfs...)
+	calls = append(calls, hadoop...)
 	_, err = c.act(ctx, h, append(calls, putCall(`"$dir/hosts"`, "644", c.plan.Hostfile()))...)
 	return err
 }
@@ -149,7 +149,7 @@ func (c *Cluster) putSettings(h *Host, role string) (call string, err error) {
 	return putCall(`"$etc/`+role+`.yaml"`, "644", settings.YAML()), err
 }
 
-// launch starts HDFS, the masters, and then the tasknodes: a tasknode that finds no master
+// launch starts HDFS, YARN, the masters, and then the tasknodes: a tasknode that finds no master
 // waits longer before each new attempt. On failure it ends those that it has started.
 func (c *Cluster) launch(ctx context.Context) error {
 	var steps []launch.Step
@@ -220,7 +220,7 @@ func (c *Cluster) launchDaemon(ctx context.Context, i int, role string) error {
 	h := &c.plan.Hosts[i]
 	launching, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), c.cfg.Timeout, fmt.Errorf("the %s is not started after %v", role, c.cfg.Timeout))
 	defer cancel()
-	if _, err := c.act(launching, h, launchCall(role)); err != nil {
+	if _, err := c.act(launching, h, c.plan.launchCall(role)); err != nil {
 		return err
 	}
 	_, err := c.act(ctx, h, fmt.Sprintf("await %s %d", role, int(c.cfg.Timeout.Seconds())))

@@ -49,7 +49,8 @@ func (c *Cluster) Status(ctx context.Context) (rows []Row) {
 
 // address returns the host:port of a daemon for others.
 func (h *Host) address(role string) string {
-	distance := map[string]int{hostfile.Tasknode: tasknodePort, hostfile.NameNode: nameNodePort, hostfile.DataNode: dataNodePort}
+	distance := map[string]int{hostfile.Tasknode: tasknodePort, hostfile.NameNode: nameNodePort, hostfile.DataNode: dataNodePort,
+		hostfile.ResourceManager: resourceManagerPort, hostfile.NodeManager: nodeManagerPort}
 	return join(h.Address, h.Port+distance[role])
 }
 

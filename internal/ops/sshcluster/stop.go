@@ -9,7 +9,8 @@ import (
 	"github.com/hammr/hammr/internal/conf/hostfile"
 )
 
-// Stop ends all daemons: tasknodes first, so that they can end their tasks, and HDFS last.
+// Stop ends all daemons: tasknodes first, so that they can end their tasks, then YARN,
+// and HDFS last.
 // Files stay, and Start starts the cluster again.
 //
 // Unless now is set it first suspends the jobs, so that no work is lost, and gives up at the

@@ -9,20 +9,20 @@ import (
 // survey is what a machine has, as the function survey of script.sh describes it.
 type survey struct {
 	os, arch, user string
-	cpus           int
-	dir            string   // directory of the cluster
-	units          string   // yes if units of systemd run the daemons, else no
-	etc            string   // directory of the token and the settings
-	missing        []string // tools
-	free           int64    // bytes on the disk of dir
-	state          string   // absent, cluster, foreign, not owned or not writable
-	machine        string   // machine of a hostfile that uses dir; "" for none
-	clusterID      string   // cluster that uses dir; "" for none
-	program, token string   // SHA-256 of files; "" if there is none
-	jars           string   // hash of Hadoop's jars; "" if there are none
-	java           bool     // it has a Java runtime
-	upgrading      bool     // its tasknode is drained for an upgrade
-	suspended      []string // jobs that a stop has suspended
+	cpus, memory   int               // memory in MiB
+	dir            string            // directory of the cluster
+	units          string            // yes if units of systemd run the daemons, else no
+	etc            string            // directory of the token and the settings
+	missing        []string          // tools
+	free           int64             // bytes on the disk of dir
+	state          string            // absent, cluster, foreign, not owned or not writable
+	machine        string            // machine of a hostfile that uses dir; "" for none
+	clusterID      string            // cluster that uses dir; "" for none
+	program, token string            // SHA-256 of files; "" if there is none
+	jars           map[string]string // hashes of sets of Hadoop's jars; "" for none
+	java           bool              // it has a Java runtime
+	upgrading      bool              // its tasknode is drained for an upgrade
+	suspended      []string          // jobs that a stop has suspended
 	daemons        map[string]DaemonStatus
 	hostfile       string // completed hostfile of the latest start; "" for none
 }
@@ -77,7 +77,7 @@ func parseSurvey(text string) (*survey, error) {
 		os: a.last("os"), arch: a.last("arch"), user: a.last("user"),
 		dir: a.last("dir"), units: a.last("units"), etc: a.last("etc"), missing: a["missing"],
 		state: a.last("state"), machine: a.last("machine"), clusterID: a.last("cluster"),
-		program: a.last("program"), token: a.last("token"), jars: a.last("jars"), java: len(a["java"]) > 0,
+		program: a.last("program"), token: a.last("token"), jars: map[string]string{hdfsJars: a.last(hdfsJars), yarnJars: a.last(yarnJars)}, java: len(a["java"]) > 0,
 		upgrading: len(a["upgrading"]) > 0, suspended: strings.Fields(a.last("suspended")),
 		daemons: make(map[string]DaemonStatus), hostfile: text, // the rest
 	}
@@ -93,7 +93,7 @@ func parseSurvey(text string) (*survey, error) {
 		err = errors.Join(err, failed)
 		return n
 	}
-	s.cpus, s.free = number("cpus"), int64(number("free"))<<10
+	s.cpus, s.memory, s.free = number("cpus"), number("memory"), int64(number("free"))<<10
 	for _, role := range startOrder {
 		if state := a.last(role + ".state"); state != "" {
 			s.daemons[role] = DaemonStatus{State(state), number(role + ".pid"), a.last(role + ".program"), a.last(role + ".version")}
