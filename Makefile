@@ -185,7 +185,7 @@ soak-upgrade:
 #   bench-hosts  an experiment of each paper on five machines in network namespaces, with sshd and an HDFS (apt-get install openssh-server iproute2 default-jre-headless maven; as root)
 TARGET ?= ssh
 DEPLOYED       = go test -tags deploy -count 1 -timeout 1h -v
-deploy_ssh     = $(DEPLOYED) ./internal/ops/sshcluster/... && $(DEPLOYED) -run '^Test(ClusterOverSSH.*|ClusterRun|ClusterUpgrade|ClusterWithHDFS)$$' ./e2e
+deploy_ssh     = $(DEPLOYED) ./internal/ops/sshcluster/... && $(DEPLOYED) -run '^Test(ClusterOverSSH.*|ClusterRun|ClusterUpgrade|ClusterWith(HDFS|Yarn))$$' ./e2e
 deploy_systemd = $(DEPLOYED) ./deploy/systemdtest
 deploy_podman  = $(DEPLOYED) -run '^TestPodman' ./deploy/test
 deploy_helm    = $(DEPLOYED) -run '^TestChart' ./deploy/test

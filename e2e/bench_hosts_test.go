@@ -41,7 +41,7 @@ func startBenchHosts(t *testing.T) (file, shell string) {
 		hosts[address] = name
 	}
 	m := sshtest.StartOn(t, hosts, 2222, slices.Sorted(maps.Keys(hosts))...)
-	file = newFile(t, "hosts", []byte(strings.Join(m.Hosts, "\n")+"\n* dir="+m.Dir+"/{host}\n"))
+	file = newFile(t, "hosts", []byte(strings.Join(m.Hosts, "\n")+"\n* yarn-memory=1280 dir="+m.Dir+"/{host}\n"))
 	t.Cleanup(func() {
 		for _, host := range m.Hosts {
 			if left, _ := filepath.Glob(filepath.Join(m.Dir, host, "experiment", "*.pid")); len(left) > 0 {
@@ -56,7 +56,7 @@ func startBenchHosts(t *testing.T) (file, shell string) {
 // result of them for each arm, and that an experiment which is repeated resumes.
 func TestBenchHosts(t *testing.T) {
 	if os.Getenv("HAMMR_HADOOP_JARS") == "" { // the namespaces have no network to fetch them
-		jars, err := minihdfs.Jars(t.Context())
+		jars, err := minihdfs.YarnJars(t.Context())
 		must.Do(t, err)
 		t.Setenv("HAMMR_HADOOP_JARS", jars)
 	}
@@ -65,7 +65,7 @@ func TestBenchHosts(t *testing.T) {
 	}
 	file, shell := startBenchHosts(t)
 	for _, c := range []struct{ paper, only, speed string }{
-		{"hammr", "shares", "4"}, {"hfsp", "fig7", "20"}, {"fair", "timeouts", "20"}, {"chronos", "fifo-maps", "20"}, {"disco", "jobs", "10"},
+		{"hammr", "locality", "20"}, {"hfsp", "fig7", "20"}, {"fair", "timeouts", "20"}, {"chronos", "fifo-maps", "20"}, {"disco", "jobs", "10"},
 	} {
 		t.Run(c.paper, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")

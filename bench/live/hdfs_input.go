@@ -126,6 +126,9 @@ func (g *hdfsInput) input(ctx context.Context, t paper.Trial, j blockReadingJob)
 // write writes the input of a job, and waits for its replicas. The text is generated while
 // it is written, so this machine has no local copy of it. block is in bytes.
 func (g *hdfsInput) write(ctx context.Context, uri string, copies, block int, writeText func(io.Writer) error) error {
+	if _, err := g.program.Run(ctx, "fs", "-mkdir", "-p", g.uri+"/"); err != nil { // of a Testbed, whose HDFS may be new
+		return err
+	}
 	text, to := io.Pipe()
 	go func() { to.CloseWithError(writeText(to)) }()
 	defer text.Close()
