@@ -28,7 +28,7 @@ func newBench() *cobra.Command {
 		Example: `  hammr bench paper hammr --sim --out results
   hammr bench preemption --runs 1 --out preemption
   hammr bench failover --rounds 5`,
-	}, newBenchCalibrate(), newBenchFailover(), newBenchFleet(), newBenchHost(), newBenchLatency(), newBenchPaper(), newBenchPreemption(),
+	}, newBenchCalibrate(), newBenchCompare(), newBenchFailover(), newBenchFleet(), newBenchHost(), newBenchLatency(), newBenchPaper(), newBenchPreemption(),
 		newBenchPrograms(), newBenchRecovery(), newBenchReplay(), newBenchRivals(), newBenchSchedulers(), newBenchStream(), newBenchSuspend())
 }
 

@@ -96,4 +96,19 @@ func TestBenchHosts(t *testing.T) {
 			}
 		})
 	}
+	t.Run("compare", func(t *testing.T) {
+		out := filepath.Join(t.TempDir(), "out")
+		args := []string{"bench", "compare", "--hostfile", file, "--shell", shell, "--work", "wordcount,pagerank", "--rounds", "2", "--size", "4m", "--slots", "1", "--runs", "1", "--out", out}
+		if text, err := exec.CommandContext(t.Context(), hammr, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		report, err := os.ReadFile(filepath.Join(out, "compare.md"))
+		must.Do(t, err)
+		for _, want := range []string{"| wordcount | hammr | 1 |", "| pagerank | hadoop | 1 |", "| pagerank | spark |"} {
+			if !strings.Contains(string(report), want) || strings.Contains(string(report), "failed") {
+				t.Errorf("no %q in\n%s", want, report)
+			}
+		}
+		t.Log(string(report))
+	})
 }

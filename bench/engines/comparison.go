@@ -81,6 +81,12 @@ type Samples struct {
 // samplesFile is the file with the samples, in the directory of results.
 const samplesFile = "samples.json"
 
+// Resumable reports whether a directory has the samples of an interrupted comparison.
+func Resumable(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, samplesFile))
+	return err == nil
+}
+
 // load returns the samples of an interrupted comparison.
 func (c *Comparison) load() (*Samples, error) {
 	s := Samples{Size: c.Size, Rounds: c.Rounds, Seed: c.Seed}
@@ -132,7 +138,7 @@ func (c *Comparison) start(ctx context.Context, m *Machines, s *Samples) (engine
 		switch {
 		case name == "hammr":
 		case m.YARN == nil:
-			err = errors.New("YARN does not run")
+			err = fmt.Errorf("YARN does not start: %w", m.NoYARN)
 		case name == "hadoop":
 			e, err = newHadoop(ctx, m)
 		default:

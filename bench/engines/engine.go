@@ -17,8 +17,9 @@ type Machines struct {
 	Tasknodes int                 // machines for tasks
 	Slots     int                 // maps that each runs at a time
 
-	YARN   *minihdfs.Java // a client of YARN; nil for none
-	Memory int            // MiB of containers on each machine
+	YARN   *minihdfs.Client // nil for none
+	NoYARN error            // why there is none
+	Memory int              // MiB of containers on each machine
 }
 
 // engine runs work.

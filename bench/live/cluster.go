@@ -130,6 +130,19 @@ func (c *Cluster) Yarn(ctx context.Context) (*minihdfs.Client, error) {
 	return &minihdfs.Client{Java: minihdfs.Java{Jars: jars, Conf: c.conf}}, err
 }
 
+// YarnMemory returns the memory for containers of each machine of a Testbed in MiB, of the smallest.
+func (c *Cluster) YarnMemory() (least int) {
+	for _, h := range c.ssh.Plan().Hosts {
+		if h.NodeManager && (least == 0 || h.YarnMemory < least) {
+			least = h.YarnMemory
+		}
+	}
+	return least
+}
+
+// Files returns the full name of a directory for input and output of jobs.
+func (c *Cluster) Files() string { return c.files }
+
 // Stop ends a cluster that Start has started, and removes its directory. Histories and logs
 // are in that directory, so Run keeps them before Stop.
 func (c *Cluster) Stop() error {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -17,7 +18,7 @@ type Task struct {
 	Out      *bufio.Writer
 	Counters io.Writer                // standard error, where Hadoop reads counters
 	Getenv   func(name string) string // has the settings of the job
-	Open     func(name string) (io.ReadCloser, error)
+	Dir      fs.FS                    // the working directory
 
 	counts map[string]int64 // by name of the counter
 }

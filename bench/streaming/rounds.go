@@ -130,7 +130,7 @@ func (c *cloud) add(sum []float64, points int64) {
 
 // centres reads CentresFile.
 func (t *Task) centres() (all []cloud, err error) {
-	f, err := t.Open(CentresFile)
+	f, err := t.Dir.Open(CentresFile)
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +160,9 @@ func centresMap(t *Task) error {
 		near[nearest(p.sum, centres)].add(p.sum, 1)
 	}
 	for n, c := range near {
+		if c.points == 0 {
+			c.sum = centres[n].sum // for its place, if no map has a point near it
+		}
 		t.emit(fmt.Appendf(nil, "%05d", n), fmt.Append(nil, c.points), []byte(join(c.sum)))
 	}
 	return nil
@@ -192,16 +195,12 @@ func join(numbers []float64) string {
 // centresReduce writes the new centres, one a line in their order. The last round writes the number
 // of each, and the number of its points. A centre without points stays.
 func centresReduce(t *Task) error {
-	before, err := t.centres()
-	if err != nil {
-		return err
-	}
 	for key, values := range groups(t.In) {
 		n, err := strconv.Atoi(string(key))
 		if err != nil {
 			return err
 		}
-		var all cloud
+		var all, place cloud
 		for _, v := range values {
 			count, sum, _ := strings.Cut(string(v), "\t")
 			points, err := strconv.ParseInt(count, 10, 64)
@@ -212,10 +211,14 @@ func centresReduce(t *Task) error {
 			if err != nil {
 				return err
 			}
+			if points == 0 {
+				place = c
+				continue
+			}
 			all.add(c.sum, points)
 		}
 		if all.points == 0 {
-			all.sum = before[n].sum
+			all.sum = place.sum
 		}
 		for i := range all.sum {
 			all.sum[i] /= float64(max(all.points, 1))

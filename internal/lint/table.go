@@ -235,6 +235,11 @@ var importTable = []row{
 		"internal/rpc/taskproc", "internal/ops/testcluster", "internal/kit/syncutil", "internal/rpc/wire", "sched", "sched/registry", "sim", "sim/results", "sim/tables", "sim/workload",
 		"internal/kit/pattern",
 	}},
+	{"bench/engines", []string{
+		"bench", "bench/data", "bench/live", "bench/streaming", "internal/kit/jsonfile", "internal/kit/pattern", "internal/kit/validate", "internal/ops/minihdfs", "internal/ops/testcluster",
+		"internal/web/draw", "sim/results", "sim/tables",
+	}},
+	{"bench/streaming", []string{"examples/pagerank"}},
 	{"bench/suspend", []string{"internal/web/draw", "sim/results", "sim/tables", "internal/kit/procfs"}},
 	{"bench/fleet", []string{
 		"bench", "chaos/rig", "cluster", "dag", "internal/client", "internal/client/remote", "internal/conf/counter", "internal/docs", "internal/kit/jsonfile", "internal/kit/percentile",
