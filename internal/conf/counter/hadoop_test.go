@@ -81,7 +81,7 @@ func TestNamesAreThoseOfHadoopsJar(t *testing.T) {
 func hadoopJar() string {
 	places := []string{os.Getenv("HAMMR_HADOOP_JARS")}
 	if cache, err := os.UserCacheDir(); err == nil {
-		places = append(places, filepath.Join(cache, "hammr", "hadoop-*", "examples"))
+		places = append(places, filepath.Join(cache, "hammr", "hadoop-*", "yarn"))
 	}
 	for _, place := range places {
 		files, _ := filepath.Glob(filepath.Join(place, "hadoop-mapreduce-client-core-*.jar"))

@@ -18,7 +18,7 @@ import (
 
 // Java runs classes of Hadoop.
 type Java struct {
-	Jars    string // folder of jars, from Jars, ExampleJars or YarnJars
+	Jars    string // folder of jars, from Jars or YarnJars
 	Conf    string // configuration folder; "" for Hadoop's defaults
 	Temp    string // existing folder for temporary files; "" for the system's
 	HeapMiB int    // bound of the heap; 0 for Java's default
@@ -31,7 +31,7 @@ type Java struct {
 //
 //	j.Run(ctx, "org.apache.hadoop.examples.ExampleDriver", "wordcount", …)
 func Examples(ctx context.Context, conf string) (*Java, error) {
-	jars, err := ExampleJars(ctx)
+	jars, err := YarnJars(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -130,14 +130,8 @@ var pom []byte
 // if several processes call it at once.
 func Jars(ctx context.Context) (string, error) { return jarSet(ctx, "hdfs") }
 
-// ExampleJars returns the folder with the jars of HDFS and of Hadoop's own
-// MapReduce programs with their local runner.
-func ExampleJars(ctx context.Context) (string, error) {
-	return jarSet(ctx, "examples", "-P", "examples")
-}
-
-// YarnJars returns the folder with the jars of HDFS, YARN and MapReduce, and of its
-// streaming.
+// YarnJars returns the folder with the jars of HDFS, YARN and MapReduce, of its streaming and of
+// Hadoop's own programs.
 func YarnJars(ctx context.Context) (string, error) { return jarSet(ctx, "yarn", "-P", "yarn") }
 
 // The lock keeps two test binaries from fetching at the same time; the second finds the

@@ -16,7 +16,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	for _, fetch := range []func(context.Context) (string, error){minihdfs.Jars, minihdfs.ExampleJars} {
+	for _, fetch := range []func(context.Context) (string, error){minihdfs.Jars, minihdfs.YarnJars} {
 		dir, err := fetch(ctx)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
