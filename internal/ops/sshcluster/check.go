@@ -34,7 +34,7 @@ func (s *survey) check(h *Host, program *program) error {
 	bad(s.state == "not owned", "%s is not a directory of the user %s; choose another with dir=, or connect as its owner", s.dir, s.user)
 	bad(s.state == "not writable", "the user %s cannot make %s; choose another directory with dir=, or make it for that user", s.user, s.dir)
 	bad(s.machine != "" && s.machine != h.Name, "%s is also the directory of %s; give each machine its own, as with dir=/data/{host}", s.dir, s.machine)
-	bad(h.HadoopRoles != (HadoopRoles{}) && !s.java, "it has no java for HDFS; install a Java runtime, such as default-jre-headless")
+	bad(len(h.among(hadoopRoles)) > 0 && !s.java, "it has no java for Hadoop; install a Java runtime, such as default-jre-headless")
 	if s.units == "yes" {
 		bad(s.program != program.hash, "the package there has another program; install the package of this version, or give its program with --program")
 		return errors.Join(errs...)
@@ -101,7 +101,7 @@ func (p *Plan) adopt(surveys []*survey) (dropped []string, err error) {
 		if h.Slots == 0 {
 			h.Slots = s.cpus
 		}
-		if h.YarnMemory == 0 && h.NodeManager {
+		if h.YarnMemory == 0 && h.has(hostfile.NodeManager) {
 			h.YarnMemory = s.memory / 4 * 3
 		}
 	}
@@ -130,29 +130,28 @@ func latestPlan(surveys []*survey) (latest *Plan) {
 // keep keeps the roles of an earlier plan, and the staging directory unless the hostfile names
 // one.
 func (p *Plan) keep(old *Plan) (dropped []string, err error) {
-	if p.nameNode() != nil && old.nameNode() == nil {
-		return nil, errors.New("the cluster was started without an HDFS and keeps its roles; leave out --with-hdfs, or choose other directories with dir=")
-	}
-	if p.resourceManager() != nil && old.resourceManager() == nil {
-		return nil, errors.New("the cluster was started without YARN and keeps its roles; leave out yarn=true, or choose other directories with dir=")
+	for _, s := range hadoopSystems {
+		if p.count(s[1]) > 0 && old.count(s[1]) == 0 {
+			return nil, fmt.Errorf("the cluster was started without %s=true and keeps its roles; leave it out, or choose other directories with dir=", s[0])
+		}
 	}
 	for _, o := range old.Hosts {
 		switch h := p.host(o.Name); {
 		case h == nil && o.Jobmaster != "":
 			err = errors.Join(err, fmt.Errorf("%s: it has the jobmaster %s of the cluster %s and is not in the hostfile; add it, or choose other directories with dir=", o.Name, o.Jobmaster, old.ClusterID))
-		case h == nil && (o.NameNode || o.ResourceManager):
+		case h == nil && (o.has(hostfile.NameNode) || o.has(hostfile.ResourceManager)):
 			err = errors.Join(err, fmt.Errorf("%s: it has the NameNode or the ResourceManager of the cluster %s and is not in the hostfile; add it, or choose other directories with dir=", o.Name, old.ClusterID))
 		case h == nil:
 			dropped = append(dropped, o.Name)
 		default:
 			h.Jobmaster, h.Tasknode, h.Port, h.Address, h.Listen = o.Jobmaster, o.Tasknode, o.Port, o.Address, o.Listen
-			h.HadoopRoles = o.HadoopRoles
+			h.hadoop = o.hadoop
 		}
 	}
 	for i := range p.Hosts {
 		if h := &p.Hosts[i]; old.host(h.Name) == nil {
 			h.Jobmaster, h.Tasknode = "", true
-			h.HadoopRoles = HadoopRoles{DataNode: old.nameNode() != nil, NodeManager: old.resourceManager() != nil}
+			h.hadoop = map[string]bool{hostfile.DataNode: old.nameNode() != nil, hostfile.NodeManager: old.resourceManager() != nil}
 		}
 	}
 	if p.Staging == "" || p.nameNode() != nil {

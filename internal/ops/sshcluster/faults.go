@@ -61,7 +61,9 @@ func (c *Cluster) replaceProgram(ctx context.Context, h *Host, s *survey, prog *
 func (c *Cluster) Run(ctx context.Context, daemon, command string) (stdout string, err error) {
 	for _, matches := range []func(h Host) bool{
 		func(h Host) bool { return h.Name == daemon },
-		func(h Host) bool { return h.Jobmaster == daemon || h.NameNode && daemon == hostfile.NameNode },
+		func(h Host) bool {
+			return h.Jobmaster == daemon || h.has(hostfile.NameNode) && daemon == hostfile.NameNode
+		},
 	} {
 		if i := slices.IndexFunc(c.plan.Hosts, matches); i >= 0 {
 			if c.surveys[i] == nil {

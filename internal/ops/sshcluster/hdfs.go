@@ -25,15 +25,21 @@ import (
 // hadoopRoles are the roles of HDFS and YARN in the order of their start.
 var hadoopRoles = []string{hostfile.NameNode, hostfile.DataNode, hostfile.ResourceManager, hostfile.NodeManager}
 
-// chooseHDFS gives roles of HDFS to machines if the hostfile wants an HDFS.
-func (p *Plan) chooseHDFS(f hostfile.File) {
-	if f.Cluster[hostfile.HDFS] == "true" {
-		if p.nameNode() == nil {
-			p.Hosts[0].NameNode = true
+// hadoopSystems are HDFS and YARN: the option of hostfiles, the role of the master, which is on one
+// machine or on none, and the role beside each tasknode.
+var hadoopSystems = [][3]string{{hostfile.HDFS, hostfile.NameNode, hostfile.DataNode}, {hostfile.Yarn, hostfile.ResourceManager, hostfile.NodeManager}}
+
+// chooseHadoop gives roles of HDFS and YARN to machines if the hostfile wants them.
+func (p *Plan) chooseHadoop(f hostfile.File) {
+	for _, s := range hadoopSystems {
+		if f.Cluster[s[0]] != "true" {
+			continue
 		}
-		for i := range p.Hosts {
-			h := &p.Hosts[i]
-			h.DataNode = h.DataNode || h.Tasknode
+		if p.count(s[1]) == 0 {
+			p.Hosts[0].hadoop[s[1]] = true
+		}
+		for _, h := range p.Hosts {
+			h.hadoop[s[2]] = h.hadoop[s[2]] || h.Tasknode
 		}
 	}
 	if p.nameNode() != nil && p.Staging == "" {
@@ -43,7 +49,7 @@ func (p *Plan) chooseHDFS(f hostfile.File) {
 
 // nameNode returns the host of the NameNode, nil if the cluster has no HDFS of its own.
 func (p *Plan) nameNode() *Host {
-	return p.find(func(h *Host) bool { return h.NameNode })
+	return p.find(func(h *Host) bool { return h.has(hostfile.NameNode) })
 }
 
 // FileSystem returns the name of the cluster's own HDFS, "" if it has none.
@@ -55,20 +61,32 @@ func (p *Plan) FileSystem() string {
 	return "hdfs://" + h.address(hostfile.NameNode)
 }
 
-// validateHDFS reports wrong numbers of daemons of HDFS.
-func (p *Plan) validateHDFS() error {
-	names, data := p.count(hostfile.NameNode), p.count(hostfile.DataNode)
-	switch {
-	case names > 1:
-		return fmt.Errorf("%d machines have a NameNode; an HDFS has one", names)
-	case names == 1 && data == 0:
-		return errors.New("no machine has a DataNode; write the role datanode on some lines")
-	case names == 0 && data > 0:
-		return errors.New("machines have a DataNode and none has a NameNode; write the role namenode on a line")
-	case names == 1 && p.HadoopConf != "":
-		return errors.New("hadoop-conf names the configuration of another HDFS; leave it out for an HDFS of the cluster's own")
+// leastTaskMemory is enough for the JVM of a small task of YARN, in MiB.
+const leastTaskMemory = 128
+
+// validateHadoop reports wrong numbers of daemons of HDFS and YARN, and what they lack.
+func (p *Plan) validateHadoop() error {
+	var errs []error
+	for _, s := range hadoopSystems {
+		switch masters, others := p.count(s[1]), p.count(s[2]); {
+		case masters > 1:
+			errs = append(errs, fmt.Errorf("%d machines have the role %s; write it on one line only", masters, s[1]))
+		case masters == 1 && others == 0:
+			errs = append(errs, fmt.Errorf("no machine has the role %s; write it on some lines", s[2]))
+		case masters == 0 && others > 0:
+			errs = append(errs, fmt.Errorf("machines have the role %s and none has the role %s; write it on a line", s[2], s[1]))
+		}
 	}
-	return nil
+	if p.nameNode() != nil && p.HadoopConf != "" {
+		errs = append(errs, errors.New("hadoop-conf names the configuration of another HDFS; leave it out for an HDFS of the cluster's own"))
+	}
+	if p.resourceManager() != nil && p.nameNode() == nil {
+		errs = append(errs, errors.New("YARN needs an HDFS of the cluster's own; give --with-hdfs, or write hdfs=true on a line with a star"))
+	}
+	if memory := p.taskMemory(); memory < leastTaskMemory {
+		errs = append(errs, fmt.Errorf("a task of YARN would have %d MiB of memory and needs %d; give the machines fewer slots= or more yarn-memory=", memory, leastTaskMemory))
+	}
+	return errors.Join(errs...)
 }
 
 // confDir returns the value of HADOOP_CONF_DIR of the daemons of a host, "" for none.
@@ -135,7 +153,7 @@ func (c *Cluster) installHadoop(ctx context.Context, h *Host, s *survey) (calls 
 	if c.plan.nameNode() == nil {
 		return nil, nil
 	}
-	if h.HadoopRoles != (HadoopRoles{}) {
+	if len(h.among(hadoopRoles)) > 0 {
 		jars, err := c.hadoopJars(ctx)
 		if err != nil {
 			return nil, err

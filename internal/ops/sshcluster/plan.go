@@ -35,19 +35,16 @@ type Host struct {
 	Jobmaster string // id of its jobmaster; "" for none
 	Tasknode  bool
 	Slots     int // map slots; 0 for one a processor, until Locate
-	HadoopRoles
 
 	YarnMemory int // MiB for the containers of its NodeManager; 0 for three quarters of its memory, until Locate
+
+	hadoop map[string]bool // its roles of HDFS and YARN
 
 	units string // yes if units of systemd run its daemons, no if not; "" until it is surveyed
 	etc   string // directory of its token and settings; "" until it is surveyed
 
 	jobmasterSettings, tasknodeSettings map[string]string // by name; of the hostfile
 }
-
-// HadoopRoles are the daemons of HDFS and YARN on a machine. The first of each is on one machine,
-// or on none.
-type HadoopRoles struct{ NameNode, DataNode, ResourceManager, NodeManager bool }
 
 // The ports of a machine, as distances from Host.Port. Those of Hammr are the daemons' own
 // defaults, 7070, 7071, 7080 and 7081.
@@ -95,8 +92,7 @@ func NewPlan(f hostfile.File) (*Plan, error) {
 	}
 	p.chooseRoles(f)
 	p.nameMasters()
-	p.chooseHDFS(f)
-	p.chooseYarn(f)
+	p.chooseHadoop(f)
 	return p, nil
 }
 
@@ -139,8 +135,10 @@ func (p *Plan) chooseRoles(f hostfile.File) {
 		h := &p.Hosts[i]
 		roles := strings.Split(f.Option(m, hostfile.Roles), ",")
 		h.Tasknode = slices.Contains(roles, hostfile.Tasknode)
-		h.NameNode, h.DataNode = slices.Contains(roles, hostfile.NameNode), slices.Contains(roles, hostfile.DataNode)
-		h.ResourceManager, h.NodeManager = slices.Contains(roles, hostfile.ResourceManager), slices.Contains(roles, hostfile.NodeManager)
+		h.hadoop = make(map[string]bool)
+		for _, role := range hadoopRoles {
+			h.hadoop[role] = slices.Contains(roles, role)
+		}
 		if slices.Contains(roles, hostfile.Jobmaster) && h.Jobmaster == "" {
 			h.Jobmaster = unnamed
 		}
@@ -226,7 +224,7 @@ func (p *Plan) Validate() error {
 	if masters := p.count(hostfile.Jobmaster); !slices.Contains([]int{1, 3, 5}, masters) {
 		errs = append(errs, fmt.Errorf("%d of %d machines have a jobmaster; a cluster has 1, 3 or 5", masters, len(p.Hosts)))
 	}
-	errs = append(errs, p.validateHDFS(), p.validateYarn())
+	errs = append(errs, p.validateHadoop())
 	if p.count(hostfile.Tasknode) == 0 {
 		errs = append(errs, errors.New("no machine has a tasknode; write roles=tasknode or roles=jobmaster,tasknode on a line"))
 	}
@@ -268,14 +266,8 @@ func (h *Host) has(role string) bool {
 		return h.Jobmaster != ""
 	case hostfile.Tasknode:
 		return h.Tasknode
-	case hostfile.NameNode:
-		return h.NameNode
-	case hostfile.DataNode:
-		return h.DataNode
-	case hostfile.ResourceManager:
-		return h.ResourceManager
 	}
-	return h.NodeManager
+	return h.hadoop[role]
 }
 
 // DaemonName returns the name of a host's daemon in the cluster.

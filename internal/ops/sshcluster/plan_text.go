@@ -21,12 +21,12 @@ func (p *Plan) Hostfile() string {
 				words = append(words, options[i]+"="+options[i+1])
 			}
 		}
-		fmt.Fprintln(&b, strings.Join(words, " "))
+		if len(words) > 1 {
+			fmt.Fprintln(&b, strings.Join(words, " "))
+		}
 	}
-	all := append([]string{hostfile.ClusterID, p.ClusterID, hostfile.Staging, p.Staging, hostfile.HadoopConf, p.HadoopConf}, settingOptions(hostfile.Hadoop, p.hadoop)...)
-	if len(all) > 6 || p.ClusterID+p.Staging+p.HadoopConf != "" {
-		line("*", all...)
-	}
+	all := []string{hostfile.ClusterID, p.ClusterID, hostfile.Staging, p.Staging, hostfile.HadoopConf, p.HadoopConf}
+	line("*", append(all, settingOptions(hostfile.Hadoop, p.hadoop)...)...)
 	for _, h := range p.Hosts {
 		dir := h.Dir
 		if h.units == "yes" {

@@ -1,8 +1,6 @@
 package sshcluster
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"path"
 
@@ -10,54 +8,18 @@ import (
 	"github.com/hammr/hammr/internal/ops/minihdfs"
 )
 
-// chooseYarn gives roles of YARN to machines if the hostfile wants a YARN.
-func (p *Plan) chooseYarn(f hostfile.File) {
-	if f.Cluster[hostfile.Yarn] != "true" {
-		return
-	}
-	if p.resourceManager() == nil {
-		p.Hosts[0].ResourceManager = true
-	}
-	for i := range p.Hosts {
-		h := &p.Hosts[i]
-		h.NodeManager = h.NodeManager || h.Tasknode
-	}
-}
-
 // resourceManager returns the host of the ResourceManager, nil if the cluster has no YARN.
 func (p *Plan) resourceManager() *Host {
-	return p.find(func(h *Host) bool { return h.ResourceManager })
-}
-
-// leastTaskMemory is enough for the JVM of a small task, in MiB.
-const leastTaskMemory = 128
-
-// validateYarn reports wrong numbers of daemons of YARN, and tasks that would be too small.
-func (p *Plan) validateYarn() error {
-	managers, nodes, memory := p.count(hostfile.ResourceManager), p.count(hostfile.NodeManager), p.taskMemory()
-	switch {
-	case managers > 1:
-		return fmt.Errorf("%d machines have a ResourceManager; a YARN has one", managers)
-	case managers == 1 && nodes == 0:
-		return errors.New("no machine has a NodeManager; write the role nodemanager on some lines")
-	case managers == 0 && nodes > 0:
-		return errors.New("machines have a NodeManager and none has a ResourceManager; write the role resourcemanager on a line")
-	case managers == 1 && p.nameNode() == nil:
-		return errors.New("YARN needs an HDFS of the cluster's own; give --with-hdfs, or write hdfs=true on a line with a star")
-	case memory > 0 && memory < leastTaskMemory:
-		return fmt.Errorf("a task of YARN would have %d MiB of memory and needs %d; give the machines fewer slots= or more yarn-memory=", memory, leastTaskMemory)
-	}
-	return nil
+	return p.find(func(h *Host) bool { return h.has(hostfile.ResourceManager) })
 }
 
 // taskMemory returns the memory of a container in MiB, so that each NodeManager has enough for
-// as many maps as its machine has map slots, and as many reduces. It is 0 until Look.
-func (p *Plan) taskMemory() (least int) {
+// as many maps as its machine has map slots, and as many reduces. It is very large until Look.
+func (p *Plan) taskMemory() int {
+	least := 1 << 24
 	for i := range p.Hosts {
-		if h := &p.Hosts[i]; h.NodeManager && h.Slots > 0 {
-			if memory := h.YarnMemory / minihdfs.Containers(h.Slots); least == 0 || memory < least {
-				least = memory
-			}
+		if h := &p.Hosts[i]; h.has(hostfile.NodeManager) && h.YarnMemory > 0 && h.Slots > 0 {
+			least = min(least, h.YarnMemory/minihdfs.Containers(h.Slots))
 		}
 	}
 	return least

@@ -34,18 +34,18 @@ func TestYarnRoles(t *testing.T) {
 	}
 	old := parsePlan(t, "* cluster-id=7 hdfs=true yarn=true hadoop.x=1\na\nb")
 	member := &survey{state: "cluster", clusterID: "7", dir: "/d", etc: "/d", cpus: 3, memory: 4000, hostfile: old.Hostfile()}
-	p := parsePlan(t, "b\nc\na yarn-memory=800")
+	p := parsePlan(t, "b\nc\na yarn-memory=1800")
 	_, err := p.adopt([]*survey{member, {state: "absent", dir: "/c", cpus: 2, memory: 1000}, member})
 	must.Do(t, err)
-	if b, c, a := p.Hosts[0], p.Hosts[1], p.Hosts[2]; !a.ResourceManager || !c.NodeManager || c.ResourceManager || b.YarnMemory != 3000 || c.YarnMemory != 750 || a.YarnMemory != 800 {
+	if b, c, a := p.Hosts[0], p.Hosts[1], p.Hosts[2]; !a.has("resourcemanager") || !c.has("nodemanager") || c.has("resourcemanager") || b.YarnMemory != 3000 || c.YarnMemory != 750 || a.YarnMemory != 1800 {
 		t.Errorf("%+v", p)
 	}
-	if got := p.taskMemory(); got != 800/7 {
+	if got := p.taskMemory(); got != 750/5 {
 		t.Errorf("tasks have %d MiB", got)
 	}
 	old = parsePlan(t, "* cluster-id=7 hdfs=true\na")
 	member.hostfile = old.Hostfile()
-	if _, err := parsePlan(t, "* hdfs=true yarn=true\na").adopt([]*survey{member}); err == nil || !strings.Contains(err.Error(), "started without YARN") {
+	if _, err := parsePlan(t, "* hdfs=true yarn=true\na").adopt([]*survey{member}); err == nil || !strings.Contains(err.Error(), "started without yarn=true") {
 		t.Errorf("a cluster without YARN: %v", err)
 	}
 }
@@ -53,9 +53,9 @@ func TestYarnRoles(t *testing.T) {
 func TestInvalidYarns(t *testing.T) {
 	for text, want := range map[string]string{
 		"* yarn=true\na": "YARN needs an HDFS of the cluster's own; give --with-hdfs, or write hdfs=true",
-		"* hdfs=true\na roles=jobmaster,tasknode,resourcemanager\nb roles=resourcemanager": "2 machines have a ResourceManager",
-		"* hdfs=true\na roles=jobmaster,tasknode,resourcemanager":                          "no machine has a NodeManager",
-		"* hdfs=true\na roles=jobmaster,tasknode,nodemanager":                              "none has a ResourceManager",
+		"* hdfs=true\na roles=jobmaster,tasknode,resourcemanager\nb roles=resourcemanager": "2 machines have the role resourcemanager",
+		"* hdfs=true\na roles=jobmaster,tasknode,resourcemanager":                          "no machine has the role nodemanager",
+		"* hdfs=true\na roles=jobmaster,tasknode,nodemanager":                              "none has the role resourcemanager",
 		"* hdfs=true yarn=true slots=4\na yarn-memory=8000\nb yarn-memory=1000":            "a task of YARN would have 111 MiB of memory and needs 128",
 	} {
 		if err := parsePlan(t, text).Validate(); err == nil || !strings.Contains(err.Error(), want) {
@@ -64,9 +64,8 @@ func TestInvalidYarns(t *testing.T) {
 	}
 }
 
-// TestYarnProperties checks what the daemons of two clusters at one address, and their clients, are
-// told: no port is shared, tasks have the memory of the smallest machine, and the user has the last
-// word.
+// TestYarnProperties checks the properties of the daemons and clients of two clusters at one address:
+// no port is shared, tasks have the memory of the smallest machine, and the hostfile overrides all.
 func TestYarnProperties(t *testing.T) {
 	const cluster = "* hdfs=true yarn=true slots=2 yarn-memory=10000 hadoop.dfs.replication=7 address=10.0.0.1 dir=/d/{host}\na port=%d\nb port=%d slots=4 yarn-memory=9000\n"
 	ports := make(map[string]string)
