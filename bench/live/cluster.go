@@ -11,6 +11,7 @@ import (
 	"time"
 
 	orders "github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/conf/hostfile"
 	"github.com/hammr/hammr/internal/kit/pattern"
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/ops/minihdfs"
@@ -133,7 +134,7 @@ func (c *Cluster) Yarn(ctx context.Context) (*minihdfs.Client, error) {
 // YarnMemory returns the memory for containers of each machine of a Testbed in MiB, of the smallest.
 func (c *Cluster) YarnMemory() (least int) {
 	for _, h := range c.ssh.Plan().Hosts {
-		if h.NodeManager && (least == 0 || h.YarnMemory < least) {
+		if slices.Contains(h.Roles(), hostfile.NodeManager) && (least == 0 || h.YarnMemory < least) {
 			least = h.YarnMemory
 		}
 	}
