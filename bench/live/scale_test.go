@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/bench/paper"
+	"github.com/hammr/hammr/internal/conf/hostfile"
 	"github.com/hammr/hammr/internal/kit/jsonfile"
 	"github.com/hammr/hammr/internal/testing/must"
 	"github.com/hammr/hammr/preempt"
@@ -93,7 +95,11 @@ func TestEveryExperimentIsDecidedOn(t *testing.T) {
 	readme, err := os.ReadFile("../../docs/papers/README.md")
 	must.Do(t, err)
 	seen := make(map[string]bool)
+	large := Testbed{}
+	large.Config.File.Machines = make([]hostfile.Machine, 101)
 	for _, p := range paper.Papers() {
+		long, err := p.Plan(paper.Options{Runs: 1, Seed: 1, Controls: true})
+		must.Do(t, err)
 		plan, err := p.Plan(paper.Options{Short: true, Runs: 1, Seed: 1, Controls: true})
 		must.Do(t, err)
 		run := 0
@@ -109,9 +115,16 @@ func TestEveryExperimentIsDecidedOn(t *testing.T) {
 			if whyNot == "" && s.Speedup <= 0 {
 				t.Errorf("%s: scale %+v", key, s)
 			}
-			row := regexp.MustCompile(`(?m)^\| ` + p.Name + ` \|.*\| .*\b` + plan[i].ID + "`" + `.* \| (yes|no)`).FindSubmatch(readme)
+			row := regexp.MustCompile(`(?m)^\| ` + p.Name + ` \|[^|]*\| [^|]*\b` + plan[i].ID + "`" + `[^|]* \| (yes|no)`).FindSubmatch(readme)
 			if row == nil || (string(row[1]) == "yes") != (whyNot == "") {
 				t.Errorf("%s: docs/papers/README.md has the row %q, and it is not run because: %q", key, row, whyNot)
+			}
+			onHosts := " | no: "
+			if _, whyNot := large.scaleOf(p.Name, &long[i]); whyNot == "" {
+				onHosts = fmt.Sprintf(" | `%s --only %s`, %d |", p.Name, plan[i].ID, long[i].Machines()+1)
+			}
+			if !regexp.MustCompile(`(?m)^\| ` + p.Name + ` \|.*` + plan[i].ID + "`.*" + regexp.QuoteMeta(onHosts)).Match(readme) {
+				t.Errorf("%s: docs/papers/README.md has no row with %q", key, onHosts)
 			}
 			if whyNot == "" {
 				run++
