@@ -68,13 +68,9 @@ func (c *Cluster) writeConf() error {
 			return fmt.Errorf("minihdfs: configuration: %w", err)
 		}
 	}
-	site := SiteXML(c.properties())
-	return writeFiles(c.conf, map[string]string{
-		"core-site.xml":    site, // read by every program
-		"hdfs-site.xml":    site, // HDFS reads its own defaults after core-site, and then this
-		"log4j.properties": Log4j,
-		"topology":         c.topology(),
-	})
+	files := ConfFiles(c.properties())
+	files["topology"] = c.topology()
+	return writeFiles(c.conf, files)
 }
 
 // writeFiles writes the files of a configuration into a folder, which it makes.
@@ -190,12 +186,18 @@ func (y *Yarn) properties(cfg YarnConfig) map[string]string {
 // historyDir is where masters leave the histories of jobs, in HDFS.
 const historyDir = "/history"
 
-// writeConf writes one configuration for all: each program reads its own file of it.
-func (y *Yarn) writeConf(cfg YarnConfig) error {
-	site := SiteXML(y.properties(cfg))
-	return writeFiles(y.Conf, map[string]string{
+// ConfFiles returns the files of a configuration for all programs: each reads its own file of it,
+// after the defaults of HDFS, YARN or MapReduce.
+func ConfFiles(properties map[string]string) map[string]string {
+	site := SiteXML(properties)
+	return map[string]string{
 		"core-site.xml": site, "hdfs-site.xml": site, "yarn-site.xml": site, "mapred-site.xml": site, "capacity-scheduler.xml": site, "log4j.properties": Log4j,
-	})
+	}
+}
+
+// WriteConf writes the files of a configuration into a directory, which it makes.
+func WriteConf(dir string, properties map[string]string) error {
+	return writeFiles(dir, ConfFiles(properties))
 }
 
 // javaHome returns the folder of the daemons' Java; tasks use the same Java.

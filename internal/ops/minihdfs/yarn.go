@@ -76,7 +76,7 @@ func (y *Yarn) prepare(cfg YarnConfig) error {
 		base.namespace = d.namespace
 		y.nodeManagers = append(y.nodeManagers, newNodeManager(base, i, y.hdfs.Host(i), y.dir))
 	}
-	return y.writeConf(cfg)
+	return WriteConf(y.Conf, y.properties(cfg))
 }
 
 // newNodeManager binds each port to the host, since all NodeManagers share the machine.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,10 +144,6 @@ func (p *Plan) hostProperties(h *Host) map[string]string {
 	return properties
 }
 
-// siteFiles are the files of a configuration. All have the same properties: a program reads
-// some of them after the defaults of HDFS, YARN or MapReduce.
-var siteFiles = []string{"core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml"}
-
 // installHadoop copies Hadoop's jars to a host, and returns the calls that store the
 // configuration. Daemons that run keep theirs.
 func (c *Cluster) installHadoop(ctx context.Context, h *Host, s *survey) (calls []string, err error) {
@@ -164,10 +161,10 @@ func (c *Cluster) installHadoop(ctx context.Context, h *Host, s *survey) (calls 
 			}
 		}
 	}
-	site := minihdfs.SiteXML(c.plan.hostProperties(h))
-	calls = []string{"make_conf", putCall(`"$conf/log4j.properties"`, "644", minihdfs.Log4j)}
-	for _, file := range siteFiles {
-		calls = append(calls, putCall(`"$conf/`+file+`"`, "644", site))
+	calls = []string{"make_conf"}
+	files := minihdfs.ConfFiles(c.plan.hostProperties(h))
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		calls = append(calls, putCall(`"$conf/`+name+`"`, "644", files[name]))
 	}
 	return calls, nil
 }
@@ -175,16 +172,7 @@ func (c *Cluster) installHadoop(ctx context.Context, h *Host, s *survey) (calls 
 // WriteClientConf writes a configuration directory for programs of this machine that use the
 // cluster's HDFS and YARN.
 func (p *Plan) WriteClientConf(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	site := []byte(minihdfs.SiteXML(p.clientProperties()))
-	for _, file := range siteFiles {
-		if err := os.WriteFile(filepath.Join(dir, file), site, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	return minihdfs.WriteConf(dir, p.clientProperties())
 }
 
 // Sets of jars, which are names of directories on a machine. A machine may have both, since
