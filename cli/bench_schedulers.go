@@ -27,7 +27,8 @@ on three days of SWIM's traces: with known and with wrong job sizes, without
 failures and with a machine that fails each hour. It takes an hour on one core,
 and writes the same bytes each time.
 
-DIR, which must not exist, gets schedulers.md and schedulers.csv.`,
+DIR, which must not exist, gets schedulers.md and schedulers.csv, and in
+schedulers.svg what each policy costs: a longer mean or users below their shares.`,
 		Example: "  hammr bench schedulers --workload-dir traces --out schedulers",
 		Args:    cobra.NoArgs,
 		RunE: checked(func() error { return results.CheckNew(out) }, func(ctx context.Context, stdout, stderr io.Writer) error {
@@ -59,6 +60,7 @@ func compareSchedulers(ctx context.Context, c paper.Comparison, out string, stdo
 	return errors.Join(
 		results.WriteNew(filepath.Join(out, "schedulers.md"), table.WriteMarkdown),
 		results.WriteNew(filepath.Join(out, "schedulers.csv"), table.WriteCSV),
+		results.WriteNew(filepath.Join(out, "schedulers.svg"), table.Frontier().SVG),
 		table.WriteMarkdown(stdout),
 	)
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hammr/hammr/internal/web/draw"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/registry"
@@ -28,8 +29,8 @@ import (
 // the same table, byte for byte.
 //
 //	workloads: hfsp_fb2009, hfsp_fb2010, three samples of SWIM's FB-2009 and FB-2010
-//	arms:      fifo, hammr, disco, fair as in Hadoop, by default and with hfsp inside of pools,
-//	           hfsp with three errors of sizes and with shares of users, policies of other modules,
+//	arms:      fifo, hammr, disco, fair as in Hadoop, by default and with hfsp inside of pools, both with a pool for each user too,
+//	           hfsp with three errors of sizes and with shares of users after four times, policies of other modules,
 //	           chronos over three policies
 //	each with four users, without failures, and with one machine that fails every hour for ten minutes
 type Comparison struct {
@@ -64,8 +65,14 @@ func schedulerArms() []Arm {
 			arms = append(arms, arm(name, name, nil))
 		}
 	}
+	for _, timeout := range []string{"10", "15", "20", "30"} {
+		arms = append(arms, arm("hfsp, user share "+timeout+" s", "hfsp", map[string]string{registry.UserShareTimeout: timeout + "000"}))
+	}
+	for _, a := range arms[2:4] { // the arms of fair
+		a.Name, a.Set = a.Name+", user pools", func(t *Trial) { t.Workload = t.Workload.Each(func(_ int, j *workload.Job) { j.Pool = j.User }) }
+		arms = append(arms, a)
+	}
 	return append(arms,
-		arm("hfsp, shares of users", "hfsp", map[string]string{registry.UserShareTimeout: "30000"}),
 		arm("chronos+fifo", "chronos+fifo", nil), arm("chronos+"+reference, "chronos+fair", asInHadoop("fair")), arm("chronos+hfsp", "chronos+hfsp", nil),
 	)
 }
@@ -220,6 +227,34 @@ func (r *ComparedPolicy) judge(jobs, fair []sim.JobResult) {
 			r.Late++
 		}
 	}
+}
+
+// Frontier draws what policies trade: the longest time for which a user was below its share, and the mean
+// sojourn time over that of the best policy of each workload, both at the worst workload.
+func (c Compared) Frontier() *draw.Figure {
+	return draw.Lines(draw.Axes{X: "longest time of a user below its share [s]", Y: "mean sojourn time over the best policy's [%]", LogX: true, LogY: true}, c.frontier()...)
+}
+
+// frontier returns the limits of a new cluster's policy, and the points of all arms.
+func (c Compared) frontier() (lines []draw.Line) {
+	lines = []draw.Line{{Name: "limits: 60 s and 10 %", Steps: true, Points: []draw.Point{{X: 10, Y: 10}, {X: 60, Y: 10}, {X: 60, Y: 1}}}}
+	at := make(map[string]*draw.Point)
+	for _, rows := range tables.Groups(c, func(r ComparedPolicy) [2]string { return [2]string{r.Load, r.Point} }) {
+		best := slices.MinFunc(rows, func(a, b ComparedPolicy) int { return cmp.Compare(a.Mean, b.Mean) }).Mean
+		for _, r := range rows {
+			p := at[r.Arm]
+			if p == nil {
+				p = &draw.Point{X: 1, Y: 1} // a logarithmic axis has no 0
+				at[r.Arm] = p
+				lines = append(lines, draw.Line{Name: r.Arm})
+			}
+			p.X, p.Y = max(p.X, r.BelowShare), max(p.Y, 100*(r.Mean/best-1))
+		}
+	}
+	for i := range lines[1:] {
+		lines[i+1].Points = []draw.Point{*at[lines[i+1].Name]}
+	}
+	return lines
 }
 
 // WriteCSV writes a line for each policy and workload, with a heading.

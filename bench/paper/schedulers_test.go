@@ -1,11 +1,14 @@
 package paper
 
 import (
+	"io"
+	"math"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/hammr/hammr/internal/testing/must"
+	"github.com/hammr/hammr/sim"
 )
 
 // TestKnownSizesShortenSojourns plays the short form: no policy loses to fair sharing that knows
@@ -45,6 +48,19 @@ func TestKnownSizesShortenSojourns(t *testing.T) {
 		t.Errorf("a table of %d rows: %v\n%s", len(rows), err, text.String())
 	}
 	t.Log(text.String())
+}
+
+// TestFrontier checks that a point is the worst of its policy's workloads, and compared with the best of each.
+func TestFrontier(t *testing.T) {
+	row := func(load, arm string, mean, below float64) ComparedPolicy {
+		return ComparedPolicy{Load: load, Arm: arm, Summary: sim.Summary{Mean: mean}, BelowShare: below}
+	}
+	rows := Compared{row("a", "x", 100, 0), row("a", "y", 120, 50), row("b", "x", 30, 20), row("b", "y", 20, 10)}
+	lines := rows.frontier()
+	if x, y := lines[1].Points[0], lines[2].Points[0]; x.X != 20 || math.Abs(x.Y-50) > 1e-6 || y.X != 50 || math.Abs(y.Y-20) > 1e-6 {
+		t.Errorf("x is at %v, y at %v", x, y)
+	}
+	must.Do(t, rows.Frontier().SVG(io.Discard))
 }
 
 func TestPatternOfPolicies(t *testing.T) {
