@@ -14,6 +14,7 @@ import (
 
 	"github.com/hammr/hammr/internal/conf/hostfile"
 	"github.com/hammr/hammr/internal/daemon"
+	"github.com/hammr/hammr/internal/ops/launch"
 	"github.com/hammr/hammr/internal/ops/localcluster"
 	"github.com/hammr/hammr/internal/rpc"
 )
@@ -65,6 +66,7 @@ The cluster ends with this command, at Ctrl-C; with --detach it runs until
 	flags.Duration("expiry", 0, "`silence` after which a tasknode is lost (default hammr.tasknode.expiry, 10 s)")
 	flags.Duration("forget", 0, "`time` to remember a lost tasknode (default 24h)")
 	flags.Duration("heartbeat", 0, "`time` between two heartbeats of a tasknode (default 1s)")
+	flags.String("initial-policy", launch.InitialPolicy, "scheduling policy of a new cluster, as `name,setting=value,...`; fifo is Hadoop's default")
 	flags.String("pools", "", "`pools` that jobs may be put into in addition to default, joined by commas")
 	flags.Bool("pprof", false, "serve Go's profiles at /debug/pprof/ of each daemon's page")
 	for _, s := range cfg.log.Settings() {
@@ -102,6 +104,7 @@ func (c *upConfig) prepare(cmd *cobra.Command) error {
 	pass(&c.MasterFlags, "expiry")
 	pass(&c.MasterFlags, "forget")
 	pass(&c.MasterFlags, "pools")
+	c.MasterFlags = append(c.MasterFlags, "--initial-policy="+cmd.Flags().Lookup("initial-policy").Value.String())
 	pass(&c.TasknodeFlags, "heartbeat")
 	for _, to := range []*[]string{&c.MasterFlags, &c.TasknodeFlags} {
 		for _, name := range []string{"pprof", "log-format", "log-level", "log-max-size", "log-keep"} {

@@ -139,6 +139,9 @@ func (v View) MachinesWithFree(kind Slot) iter.Seq[*Machine] {
 // Pools returns the names of the pools that jobs may be put into, ascending.
 func (v View) Pools() []string { return v.s.Pools }
 
+// IsNew reports whether no machine is known and no job was ever submitted.
+func (v View) IsNew() bool { return v.s.Submitted == 0 && len(v.s.Machines) == 0 }
+
 // Policy returns the name of the scheduling policy.
 func (v View) Policy() string { return v.s.Policy }
 

@@ -89,6 +89,10 @@ func TestClusterContinuesAfterDown(t *testing.T) {
 	}
 	in, out := newFile(t, "in", []byte("a b a\n")), filepath.Join(t.TempDir(), "out")
 	ask("run", "wordcount", "--quiet", in, out)
+	if policy := ask("scheduler", "show"); !strings.Contains(policy, "Scheduling policy hfsp\n  hammr.hfsp.user.share.timeout=") {
+		t.Errorf("policy of a new cluster:\n%s", policy)
+	}
+	ask("scheduler", "set", "fifo")
 	done(t, "down", "--dir", dir)
 	if _, err := os.Stat(filepath.Join(dir, "cluster.json")); err == nil {
 		t.Error("cluster.json says that something runs")
@@ -99,6 +103,9 @@ func TestClusterContinuesAfterDown(t *testing.T) {
 	up("--add", "1")
 	if jobs := ask("job", "list", "--all"); !strings.Contains(jobs, "Total jobs:1\n") || !strings.Contains(jobs, "SUCCEEDED") {
 		t.Errorf("jobs:\n%s", jobs)
+	}
+	if policy := ask("scheduler", "show"); policy != "Scheduling policy fifo\n" {
+		t.Errorf("the cluster has not kept the policy:\n%s", policy)
 	}
 	if nodes := ask("node", "list"); !strings.Contains(nodes, "Total Nodes:2\n") {
 		t.Errorf("nodes:\n%s", nodes)

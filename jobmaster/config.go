@@ -28,6 +28,10 @@ type Config struct {
 	// PolicyName is the policy that this master sets when it becomes leader; default the
 	// policy that the cluster has.
 	PolicyName string
+	// InitialPolicy and InitialConf are the policy that this master sets when it leads a cluster that has
+	// never had a job or a tasknode, unless there is a PolicyName; default the policy that the cluster has.
+	InitialPolicy string
+	InitialConf   map[string]string
 	// Pools are the pools, besides cluster.DefaultPool, that this master sets when it
 	// becomes leader; default the pools that the cluster has.
 	Pools []string

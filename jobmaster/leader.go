@@ -114,8 +114,11 @@ func (m *Master) applyConfig() {
 	if m.cfg.Limits != m.view.Limits() {
 		m.request(cluster.SetLimits{Limits: m.cfg.Limits})
 	}
-	if p := m.cfg.PolicyName; p != "" && p != m.view.Policy() {
+	switch p := m.cfg.PolicyName; {
+	case p != "" && p != m.view.Policy():
 		m.request(cluster.SetPolicy{Name: p})
+	case p == "" && m.cfg.InitialPolicy != "" && m.view.IsNew():
+		m.request(setPolicy(m.cfg.InitialPolicy, m.cfg.InitialConf))
 	}
 	m.applyPools()
 }

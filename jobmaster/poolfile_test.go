@@ -2,6 +2,7 @@ package jobmaster_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -159,6 +160,41 @@ func TestPoolFileIsReadOnceItHasSettled(t *testing.T) {
 		w.wantQueues("adhoc", "default")
 		w.sleep(10 * time.Second)
 		w.wantQueues("a", "adhoc", "default")
+	})
+}
+
+// TestInitialPolicyIsThatOfANewCluster restarts the lead: with a tasknode the cluster keeps the policy that
+// a user has chosen. A policy of the configuration replaces both.
+func TestInitialPolicyIsThatOfANewCluster(t *testing.T) {
+	withCluster(t, 0, func(w *testCluster) {
+		want := func(when, policy, conf string) {
+			t.Helper()
+			w.sleep(time.Second)
+			if p := w.policy(); p.Policy != policy || fmt.Sprint(p.Conf) != conf {
+				t.Errorf("%s: policy %s %v, want %s %s", when, p.Policy, p.Conf, policy, conf)
+			}
+		}
+		w.configure = func(cfg *jobmaster.Config) {
+			cfg.InitialPolicy, cfg.InitialConf = "fair", map[string]string{"pools": "<allocations></allocations>"}
+		}
+		w.addMaster()
+		w.addMaster()
+		w.elect(0)
+		want("a new cluster", "fair", "map[pools:<allocations></allocations>]")
+		w.addTasknode("n1", 1, 0)
+		w.sleep(time.Second)
+		must.Do(t, w.leader().SetPolicy(w.ctx, "fifo", nil))
+		w.elect(1)
+		want("a cluster with a tasknode", "fifo", "map[]")
+	})
+	withCluster(t, 0, func(w *testCluster) {
+		w.configure = func(cfg *jobmaster.Config) { cfg.InitialPolicy, cfg.PolicyName = "fair", "fifo" }
+		w.addMaster()
+		w.elect(0)
+		w.sleep(time.Second)
+		if p := w.policy().Policy; p != "fifo" {
+			t.Errorf("policy %s, want that of PolicyName", p)
+		}
 	})
 }
 

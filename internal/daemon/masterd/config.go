@@ -40,6 +40,8 @@ type Config struct {
 	TasknodeForget time.Duration
 	// Policy is the scheduling policy that the leader sets.
 	Policy string
+	// InitialPolicy is the policy of a new cluster with its settings, as NAME,SETTING=VALUE,…
+	InitialPolicy string
 	// Pools are the pools that jobs may name, in addition to the pool default.
 	Pools []string
 	// AllocationFile is a fair-scheduler.xml that the leader watches.
@@ -98,7 +100,8 @@ func (c *Config) Settings() daemon.Settings {
 		daemon.Int("keep-tasks", &c.KeepTasks, 1_000_000, 1, "`number` of tasks of finished jobs to keep in memory while job histories cannot be written").Reloadable(),
 		daemon.Duration("expiry", &c.TasknodeExpiry, 0, "`silence` after which a tasknode is lost (default hammr.tasknode.expiry, 10 s)").Reloadable(),
 		daemon.Duration("forget", &c.TasknodeForget, 24*time.Hour, "`time` to remember a lost tasknode, unless it was removed by 'hammr node remove'").Reloadable(),
-		daemon.String("policy", &c.Policy, "", "`name` of the scheduling policy (default the cluster's own, initially fifo)").Check(checkPolicy),
+		daemon.String("policy", &c.Policy, "", "`name` of the scheduling policy (default the cluster's own, initially --initial-policy)").Check(checkPolicy),
+		daemon.String("initial-policy", &c.InitialPolicy, "", "policy of a new cluster, as `name,setting=value,...`; an existing cluster keeps its own (default fifo)").Check(checkInitial),
 		daemon.Strings("pools", &c.Pools, nil, "pools that jobs may be put into in addition to default, as `name,...` (default the cluster's own)"),
 		daemon.String("allocation-file", &c.AllocationFile, "", "`file` of pools in the format of Hadoop's fair scheduler, checked by the leader every 10 s; use the same on each master").Reloadable(),
 		daemon.String("decisions-file", &c.DecisionsFile, "", "`file` for scheduling decisions as lines of JSON, rotated like the log (default none)"),

@@ -236,7 +236,7 @@ func (d *Daemon) masterRefused(from net.Addr, err error) {
 func (d *Daemon) openMaster() (err error) {
 	shuffleKey := transfer.ServerKey(d.Token)
 	notified, _ := endnotify.ParseNetworks(d.cfg.NotificationNetworks) // checked by Validate
-	d.master, err = jobmaster.New(jobmaster.Config{
+	cfg := jobmaster.Config{
 		ClusterID: d.cfg.ClusterID, Log: d.log, Policy: NewPolicy, Resolve: d.files.Resolve,
 		PolicyName: d.cfg.Policy, Pools: d.cfg.Pools, PoolFile: newPoolFile(d.cfg.AllocationFile, ""), Decisions: d.cfg.Decisions,
 		CreatePools:    strings.ToLower(d.cfg.Conf.String("hammr.pools.create")),
@@ -247,8 +247,11 @@ func (d *Daemon) openMaster() (err error) {
 		CommonVersion: d.commonVersion, Masters: d.log.Addresses,
 		ShuffleToken: func(job string) string { return transfer.JobToken(shuffleKey, job) },
 		Limits:       cluster.ReadLimits(d.cfg.Conf.Int), Now: failpoint.Now, Logger: d.cfg.Logger,
-	})
-	if err != nil {
+	}
+	if d.isNew {
+		cfg.InitialPolicy, cfg.InitialConf = parsePolicy(d.cfg.InitialPolicy)
+	}
+	if d.master, err = jobmaster.New(cfg); err != nil {
 		return err
 	}
 	d.Watchdog = daemon.NewWatchdog(d.master.CheckLoop, d.cfg.Logger)

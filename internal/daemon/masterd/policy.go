@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/hammr/hammr/jobmaster"
@@ -30,6 +31,22 @@ func NewPolicy(name string, conf map[string]string) (sched.Policy, error) {
 // checkPolicy checks that this program has a policy, with its default settings.
 func checkPolicy(name string) error {
 	_, err := NewPolicy(name, nil)
+	return err
+}
+
+// parsePolicy returns the policy and the settings in a text NAME,SETTING=VALUE,…
+func parsePolicy(text string) (name string, conf map[string]string) {
+	words := strings.Split(text, ",")
+	conf = make(map[string]string)
+	for _, word := range words[1:] {
+		setting, value, _ := strings.Cut(word, "=")
+		conf[setting] = value
+	}
+	return words[0], conf
+}
+
+func checkInitial(text string) error {
+	_, err := NewPolicy(parsePolicy(text))
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hammr/hammr/internal/ops/launch"
 	"github.com/hammr/hammr/preempt"
 	"github.com/hammr/hammr/sched/registry"
 )
@@ -23,6 +24,23 @@ func TestClusterPolicyPreemptsByEveryMode(t *testing.T) {
 	for _, mode := range []string{"eager", "wait", "kill"} {
 		if _, err := NewPolicy("hfsp", map[string]string{"mapred.hfsp-scheduler.preemption-strategy": mode}); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestInitialPolicies checks the default of started clusters, and values with errors.
+func TestInitialPolicies(t *testing.T) {
+	if name, conf := parsePolicy(launch.InitialPolicy); name != "hfsp" || conf[registry.UserShareTimeout] == "" || len(conf) != 1 {
+		t.Errorf("default %q %q", name, conf)
+	}
+	for text, want := range map[string]string{
+		"fifo": "", launch.InitialPolicy: "", "lottery": `policy "lottery"`, "fifo,a=b": "setting a", "hfsp,": "setting",
+	} {
+		c := &Config{}
+		c.EnsureDefaults()
+		c.ID, c.Dir, c.TokenFile, c.InitialPolicy = "m1", "/d", "/t", text
+		if err := c.Validate(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }

@@ -23,6 +23,10 @@ type Cluster struct {
 	Staging string   // full name of the directory for splits and programs; "" for the jobmasters' default
 }
 
+// InitialPolicy is the value of the jobmasters' setting initial-policy for new clusters of several
+// users; docs/schedulers.md has the reasons.
+const InitialPolicy = "hfsp,hammr.hfsp.user.share.timeout=10000"
+
 // Master is a jobmaster as other daemons know it.
 type Master struct {
 	ID      string

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hammr/hammr/internal/conf/hostfile"
+	"github.com/hammr/hammr/internal/ops/launch"
 	"github.com/hammr/hammr/internal/testing/must"
 )
 
@@ -114,7 +115,7 @@ func TestSettings(t *testing.T) {
 		want       string
 	}{
 		{0, "jobmaster", "masters", "m1=a:7070"}, {0, "jobmaster", "address", ":7070"}, {0, "jobmaster", "http", "127.0.0.1:7080"},
-		{0, "jobmaster", "policy", "fair"}, {0, "jobmaster", "staging", "hdfs://nn:1/x"}, {0, "jobmaster", "dir", "/d/jobmaster"},
+		{0, "jobmaster", "policy", "fair"}, {0, "jobmaster", "initial-policy", launch.InitialPolicy}, {0, "jobmaster", "staging", "hdfs://nn:1/x"}, {0, "jobmaster", "dir", "/d/jobmaster"},
 		{0, "tasknode", "address", ":7071"}, {0, "tasknode", "advertise", "a:7071"}, {0, "tasknode", "map-slots", "8"}, {0, "tasknode", "reduce-slots", "4"},
 		{0, "tasknode", "http", "0.0.0.0:7081"}, {0, "tasknode", "policy", ""},
 		{1, "tasknode", "name", "127.0.1.2"}, {1, "tasknode", "address", "127.0.1.2:7171"}, {1, "tasknode", "masters", "a:7070"}, {1, "tasknode", "reduce-slots", "1"},
@@ -127,6 +128,10 @@ func TestSettings(t *testing.T) {
 	one := parsePlan(t, "a dir=/d")
 	if s, _ := one.settings(&one.Hosts[0], "jobmaster"); s["staging"] != "file:///d/staging" {
 		t.Errorf("staging of one machine: %q", s["staging"])
+	}
+	fifo := parsePlan(t, "a dir=/d jobmaster.initial-policy=fifo")
+	if s, err := fifo.settings(&fifo.Hosts[0], "jobmaster"); err != nil || s["initial-policy"] != "fifo" {
+		t.Errorf("policy of the hostfile: %q, %v", s["initial-policy"], err)
 	}
 	bad := parsePlan(t, "a dir=/d jobmaster.dir=/x")
 	if _, err := bad.settings(&bad.Hosts[0], "jobmaster"); err == nil || !strings.Contains(err.Error(), "a: jobmaster.dir is not for hostfiles") {

@@ -14,7 +14,7 @@ import (
 
 // settings returns all settings of a host's daemon: those that the plan decides, and those of
 // the hostfile. A setting of the hostfile that the plan decides is an error, except for
-// "http" and the slots.
+// "http", "initial-policy" and the slots.
 func (p *Plan) settings(h *Host, role string) (launch.Settings, error) {
 	decided := p.jobmasterSettings(h)
 	given := h.jobmasterSettings
@@ -23,7 +23,7 @@ func (p *Plan) settings(h *Host, role string) (launch.Settings, error) {
 	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if _, ok := decided[name]; ok && name != "http" && !strings.HasSuffix(name, "-slots") {
+		if _, ok := decided[name]; ok && name != "http" && name != "initial-policy" && !strings.HasSuffix(name, "-slots") {
 			errs = append(errs, fmt.Errorf("%s: %s.%s is not for hostfiles; 'hammr cluster' sets it", h.Name, role, name))
 		}
 		decided[name] = given[name]
@@ -38,7 +38,9 @@ func (p *Plan) jobmasterSettings(h *Host) launch.Settings {
 	if p.Staging == "" && p.HadoopConf == "" { // there is one machine
 		c.Staging = "file://" + path.Join(h.Dir, "staging")
 	}
-	return h.withFiles(d, c.Jobmaster(d))
+	s := h.withFiles(d, c.Jobmaster(d))
+	s["initial-policy"] = launch.InitialPolicy
+	return s
 }
 
 func (p *Plan) tasknodeSettings(h *Host) launch.Settings {
