@@ -108,7 +108,8 @@ func (b *Testbed) layout(cfg Config) (hostfile.File, error) {
 	}
 	master, tasknode := (&testcluster.Config{Expiry: cfg.Expiry, Pools: cfg.Pools}).Settings()
 	tasknode["map-slots"], tasknode["reduce-slots"] = strconv.Itoa(max(cfg.MapSlots, 1)), strconv.Itoa(max(cfg.ReduceSlots, 1))
-	tasknode["own-user"] = "true" // jobs of an experiment may be root's
+	tasknode["own-user"] = "true"     // jobs of an experiment may be root's
+	master["initial-policy"] = "fifo" // as on one machine, if the experiment chooses none
 	for role, settings := range map[string]launch.Settings{hostfile.Jobmaster: master, hostfile.Tasknode: tasknode} {
 		for name, value := range settings {
 			f.Cluster[role+"."+name] = value
