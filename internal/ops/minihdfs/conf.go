@@ -15,8 +15,8 @@ const (
 	httpPort = "9870"
 )
 
-// Log4j is the configuration of the daemons' logs: they go to the standard error.
-const Log4j = `log4j.rootLogger=INFO, out
+// log4j is the configuration of the daemons' logs: they go to the standard error.
+const log4j = `log4j.rootLogger=INFO, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.target=System.err
 log4j.appender.out.layout=org.apache.log4j.PatternLayout
@@ -95,9 +95,9 @@ func (c *Cluster) topology() string {
 	return b.String()
 }
 
-// SiteXML returns a configuration file of Hadoop. Names are sorted, so that equal properties
+// siteXML returns a configuration file of Hadoop. Names are sorted, so that equal properties
 // give equal bytes.
-func SiteXML(properties map[string]string) string {
+func siteXML(properties map[string]string) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\n<configuration>\n")
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -189,9 +189,9 @@ const historyDir = "/history"
 // ConfFiles returns the files of a configuration for all programs: each reads its own file of it,
 // after the defaults of HDFS, YARN or MapReduce.
 func ConfFiles(properties map[string]string) map[string]string {
-	site := SiteXML(properties)
+	site := siteXML(properties)
 	return map[string]string{
-		"core-site.xml": site, "hdfs-site.xml": site, "yarn-site.xml": site, "mapred-site.xml": site, "capacity-scheduler.xml": site, "log4j.properties": Log4j,
+		"core-site.xml": site, "hdfs-site.xml": site, "yarn-site.xml": site, "mapred-site.xml": site, "capacity-scheduler.xml": site, "log4j.properties": log4j,
 	}
 }
 

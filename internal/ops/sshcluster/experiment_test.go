@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -18,9 +19,13 @@ func TestReset(t *testing.T) {
 	l.write("a/hadoop/datanode/block", "data")
 	l.must(l.start())
 	first := l.read("a/cluster")
+	l.text = strings.Replace(l.text, "a\n", "a id=other\n", 1) // the roles of the first one do not stay
 	l.must(l.with(func(c *Cluster) error {
 		if err := c.Reset(t.Context()); err != nil {
 			return err
+		}
+		if got := rolesText(c.Plan()); got != "a=other+" {
+			t.Errorf("roles %s", got)
 		}
 		return c.Start(t.Context())
 	}))

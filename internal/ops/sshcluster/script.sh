@@ -152,7 +152,8 @@ survey() {
 	for role in namenode datanode resourcemanager nodemanager jobmaster tasknode; do survey_daemon $role; done
 	say suspended "$(tr '\n' ' ' 2>/dev/null <"$dir/suspended")"
 	say hosts "$(wc -l 2>/dev/null <"$dir/hosts" || echo 0)"
-	cat "$dir/hosts" 2>/dev/null
+	# An experiment does not keep the roles of one that was interrupted.
+	[ -e "$dir/experiment" ] || cat "$dir/hosts" 2>/dev/null
 	return 0
 }
 
