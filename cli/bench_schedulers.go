@@ -27,8 +27,8 @@ on three days of SWIM's traces: with known and with wrong job sizes, without
 failures and with a machine that fails each hour. It takes an hour on one core,
 and writes the same bytes each time.
 
-DIR, which must not exist, gets schedulers.md and schedulers.csv, and in
-schedulers.svg what each policy costs: a longer mean or users below their shares.`,
+DIR, which must not exist, gets schedulers.md, schedulers.csv, and
+schedulers.svg: means against times of users below their shares.`,
 		Example: "  hammr bench schedulers --workload-dir traces --out schedulers",
 		Args:    cobra.NoArgs,
 		RunE: checked(func() error { return results.CheckNew(out) }, func(ctx context.Context, stdout, stderr io.Writer) error {
