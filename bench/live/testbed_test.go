@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -51,6 +52,13 @@ func TestLayout(t *testing.T) {
 		if _, err := b.layout(c); err == nil || !strings.Contains(err.Error(), "needs") {
 			t.Errorf("%+v: error %v, want one that names the machines", c, err)
 		}
+	}
+	yarn := Config{Tasknodes: 1, Yarn: true, Hadoop: map[string]string{"x": "y"}}
+	if f, err := b.layout(yarn); err != nil || f.Cluster["yarn"] != "true" || f.Cluster["hadoop.x"] != "y" {
+		t.Errorf("with YARN %+v, %v", f, err)
+	}
+	if _, err := testbedOf(t, "a\n* staging=file:///nfs\n").layout(yarn); !errors.As(err, new(*paper.LeftOut)) {
+		t.Errorf("YARN without an HDFS: %v", err)
 	}
 	one, err := testbedOf(t, "a\n* staging=file:///nfs\n").layout(Config{Tasknodes: 1})
 	must.Do(t, err)

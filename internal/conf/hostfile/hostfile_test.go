@@ -87,7 +87,7 @@ a4 staging=hdfs://nn/x color=red
 * id=m1 masters=2 staging=/x
 * masters=3
 * masters=5
-a5 address=-x listen= id=m/1
+a5 address=-x listen= id=m/1 yarn=true hadoop.x=y yarn-memory=1
 @a6
 `)))
 	wantErrors(t, err,
@@ -96,7 +96,7 @@ a5 address=-x listen= id=m/1
 		"hosts:5: roles=king: expected jobmaster, tasknode", "dir=data: expected an absolute path", "port=65530: expected a number from 1 to 65502",
 		"hosts:6: staging is an option of the whole cluster", `no option "color"; there are address, cluster-id, dir`,
 		"hosts:7: id cannot be the same for all machines", "masters=2: expected 1, 3 or 5", "staging=/x: expected a full name",
-		"hosts:9: masters is given twice", "address=-x: expected a host name", "listen=: expected an address", "id=m/1: expected letters",
+		"hosts:9: masters is given twice", "address=-x: expected a host name", "listen=: expected an address", "yarn is an option of the whole cluster", "hadoop.x is an option of the whole cluster", "yarn-memory=1: expected a number from 512", "id=m/1: expected letters",
 		`hosts:11: "@a6": expected HOST`,
 	)
 	for text, want := range map[string]string{
