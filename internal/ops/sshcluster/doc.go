@@ -21,6 +21,7 @@
 //	jobmaster.log, .err         its log, and other output since its latest start
 //	jobmaster.pid, .ready       its process, and its addresses once it is ready
 //	tasknode.yaml …             the same for the tasknode
+//	hadoop/                     jars, configuration and files of HDFS and YARN
 //	lock                        locked while a script starts a daemon or stores a program
 //	upgrading                   the tasknode is drained for an upgrade
 //	suspended                   jobs that a stop has suspended
