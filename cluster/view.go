@@ -35,6 +35,10 @@ func (v View) Freeing(now int64, capacity map[string]Capacity) View {
 	return v
 }
 
+// IsFreeing reports whether the view has capacity of Freeing. The attempts that free it still run in
+// the state.
+func (v View) IsFreeing() bool { return len(v.freeing) > 0 }
+
 // FreeSlots returns the slots of a machine that can be given out.
 func (v View) FreeSlots(m *Machine) Slots {
 	return m.Slots.Minus(m.Used).Plus(v.freeing[m.Name].Slots).AtLeast(Slots{})

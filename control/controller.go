@@ -196,7 +196,7 @@ func (c *Controller) planAt() (at int64) {
 // twice. The policy is asked again only after a change or at the time that NextWake
 // returned.
 func (c *Controller) propose(now int64) {
-	freeing := c.freeing()
+	freeing := c.freeing(now)
 	if at := c.planAt(); c.decide || len(freeing) > 0 || at != 0 && at <= now {
 		c.decide = false
 		c.plan(now, freeing)

@@ -21,7 +21,7 @@ func (c *Controller) AnticipateEnds() { c.anticipatesEnds = true }
 // The state still counts the ended attempts as running. So a policy that compares what jobs
 // have could prefer the wrong job. Slots of a kind that several jobs want therefore wait for
 // the next round, unless the policy's order is static.
-func (c *Controller) freeing() (all map[string]cluster.Capacity) {
+func (c *Controller) freeing(now int64) (all map[string]cluster.Capacity) {
 	if !c.anticipatesEnds {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (c *Controller) freeing() (all map[string]cluster.Capacity) {
 		}
 		ended[finish.Attempt] = true
 		if all == nil {
-			all, uncontested = make(map[string]cluster.Capacity), c.uncontested()
+			all, uncontested = make(map[string]cluster.Capacity), c.uncontested(now)
 		}
 		if takes := stage.Takes(); takes.Slots.FitsIn(uncontested) {
 			all[a.Machine] = all[a.Machine].Plus(takes)
@@ -50,9 +50,9 @@ func (c *Controller) freeing() (all map[string]cluster.Capacity) {
 
 // uncontested returns sched.Unlimited for each kind of slot for which the policy does not have to
 // choose between jobs by what they have, and 0 for the others.
-func (c *Controller) uncontested() cluster.Slots {
+func (c *Controller) uncontested(now int64) cluster.Slots {
 	all := cluster.Slots{sched.Unlimited, sched.Unlimited}
-	if _, static := sched.Innermost(c.policy).(sched.StaticOrder); static {
+	if p, ok := sched.Innermost(c.policy).(sched.StaticOrder); ok && p.OrderIsStatic(now) {
 		return all
 	}
 	var jobs cluster.Slots // jobs that want slots of the kind

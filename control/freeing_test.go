@@ -10,6 +10,7 @@ import (
 	"github.com/hammr/hammr/sched"
 	"github.com/hammr/hammr/sched/fair"
 	"github.com/hammr/hammr/sched/fifo"
+	"github.com/hammr/hammr/sched/hfsp"
 )
 
 // batches plays events and returns the commands of each batch.
@@ -35,6 +36,7 @@ func (s *harness) batches(line string) (all []string) {
 func TestFreedSlotsAreGivenOutInTheSameBatch(t *testing.T) {
 	together, after := []string{"FinishAttempt StartAttempt"}, []string{"FinishAttempt", "StartAttempt"}
 	newFair := func() sched.Policy { return fair.New(fair.Config{}) }
+	newHFSP := func() sched.Policy { return hfsp.New(hfsp.Config{TrainSlots: [2]int{-1, -1}}) }
 	newFIFO := func() sched.Policy { return new(fifo.Policy) }
 	for name, c := range map[string]struct {
 		policy     func() sched.Policy
@@ -47,6 +49,7 @@ func TestFreedSlotsAreGivenOutInTheSameBatch(t *testing.T) {
 		"one job, fair":              {newFair, true, nil, "finished m0.0", together},
 		"not anticipated":            {newFIFO, false, nil, "finished m0.0", after},
 		"two jobs, static order":     {newFIFO, true, []string{"submit 3 0", "load 2"}, "finished m0.0", together},
+		"two jobs, order of sizes":   {newHFSP, true, []string{"submit 3 0", "load 2"}, "finished m0.0", together},
 		"two jobs, fair":             {newFair, true, []string{"submit 3 0", "load 2"}, "finished m0.0", after},
 		"a second report":            {newFIFO, true, []string{"finished m0.0"}, "finished m0.0", nil},
 		"of an attempt that is over": {newFIFO, true, []string{"expire n1 1", "join n1 2 0"}, "finished m0.0", nil},

@@ -9,11 +9,12 @@ import (
 // A policy may implement the interfaces of this file in addition to Policy. None of
 // their methods changes the policy's decisions, except for TransferFrom.
 
-// StaticOrder is a policy in which the slots that jobs have do not decide which job gets the
-// next one. So it can give out a slot before the state shows that the attempt in it has ended.
+// StaticOrder is a policy in which the slots that jobs have need not decide which job gets the
+// next one. So it can give out a slot before the state shows that the attempt in it has ended:
+// Decide then gets a view with cluster.View.IsFreeing.
 type StaticOrder interface {
-	// OrderIsStatic does nothing.
-	OrderIsStatic()
+	// OrderIsStatic reports whether they do not decide it now.
+	OrderIsStatic(now int64) bool
 }
 
 // Explainer is a policy that can say why a job has the slots that it has.

@@ -89,7 +89,7 @@ func TestPageRank(t *testing.T) {
 	}
 }
 
-func TestKMeans(t *testing.T) {
+func TestCentres(t *testing.T) {
 	dir, _ := write(t, "a", "0 0\n2 2\n", "b", "100 100\n", streaming.CentresFile, "0 0\n90 90\n-500 -500\n")
 	for _, c := range []struct{ last, want string }{
 		{"", "1 1\n100 100\n-500 -500\n"}, {"1", "0\t1 1\t2\n1\t100 100\t1\n2\t-500 -500\t0\n"},

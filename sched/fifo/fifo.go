@@ -132,7 +132,7 @@ func (t *turn) end() {
 }
 
 // OrderIsStatic implements sched.StaticOrder.
-func (*Policy) OrderIsStatic() {}
+func (*Policy) OrderIsStatic(int64) bool { return true }
 
 // Precedes implements sched.JobComparer: the job that is first in the queue precedes.
 func (p *Policy) Precedes(_ int64, _ sched.View, _ cluster.Slot, a, b *cluster.Job) bool {

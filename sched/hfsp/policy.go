@@ -14,6 +14,8 @@ type Policy struct {
 	wake   int64
 	users  users
 	full   [2]bool // by kind: no more attempts are suspended until fewer are (isFull)
+
+	claimedAt int64 // when slots were last taken from others, if any had to be
 }
 
 // New returns HFSP. Call Reset before any other method.
@@ -47,6 +49,29 @@ func (p *Policy) Observe(now int64, view sched.View, delta cluster.Delta) {
 // at which they may take slots from others.
 func (p *Policy) NextWake() int64 { return p.wake }
 
+// claimMillis is for how long slots are given out at the ends of attempts without taking slots from
+// others, which needs a state that shows the ends.
+const claimMillis = 200
+
+// OrderIsStatic implements sched.StaticOrder. The order is that of sizes, which is static, as long as no
+// user is owed its share, no late phases share slots, and samples may have more slots.
+func (p *Policy) OrderIsStatic(now int64) bool {
+	for kind := range p.queues {
+		q, k := &p.queues[kind], cluster.Slot(kind)
+		late := 0
+		for range p.late(now, p.inLine(k).wanting) {
+			if late++; late > 1 {
+				return false
+			}
+		}
+		most := p.conf.trainSlots(k, int(p.virtual[kind].slots))
+		if most > 0 && q.samples >= most && len(q.trainees) > 0 || len(p.users.owed(now, k)) > 0 {
+			return false
+		}
+	}
+	return now-p.claimedAt < claimMillis
+}
+
 // Decide implements sched.Policy.
 func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	projectSizes := p.projectSizes(now, view)
@@ -69,6 +94,10 @@ func (p *Policy) Decide(now int64, view sched.View) (plan sched.Plan) {
 	if view.Trace {
 		plan.Decisions = append(p.shares(now), plan.Decisions...)
 	}
+	if view.IsFreeing() {
+		return plan
+	}
+	p.claimedAt = now
 	finder := &victim.Finder{Now: now, View: view, Preempt: p.conf.Preempt}
 	for kind := range p.queues {
 		if !p.conf.preempts(cluster.Slot(kind)) {

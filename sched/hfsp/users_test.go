@@ -72,6 +72,50 @@ func TestUserBelowItsShare(t *testing.T) {
 	at(29_700, "in HFSP's order again", "5.0 slots, of which it has 1; it gets slots first if it stays below its share for 20.0 s", "1/0", "9/0")
 }
 
+// TestOrderIsStatic checks when slots of attempts that end are given out at once: in the order of sizes, and
+// soon after slots were taken from others. A plan for such slots takes none.
+func TestOrderIsStatic(t *testing.T) {
+	s := newFixture(t, Config{
+		Placement: blind, Preempt: kills, Samples: [2]int{1, 1}, DeltaMillis: -1,
+		InitialMillis: [2]int64{3_600_000, 3_600_000}, ShareMillis: 20_000,
+	}, 1, 10, 0)
+	s.conf.Preempt.MinRunMillis = -1
+	want := func(what string, at int64, static bool) {
+		t.Helper()
+		if s.OrderIsStatic(at) != static {
+			t.Errorf("%s: static %v, want %v", what, !static, static)
+		}
+	}
+	s.submitAs(1000, "ann", 100)
+	s.settle(1000)
+	want("one job", 1000+claimMillis-1, true)
+	want("slots may have to be taken", 1000+claimMillis, false)
+	s.submitAs(2000, "bob", 20)
+	s.reportProgress(2000, 0)
+	freeing := s.PolicyView()
+	freeing.View = freeing.Freeing(2000, map[string]cluster.Capacity{"m0": {Slots: cluster.Slots{1, 0}}})
+	if plan := s.Decide(2000, freeing); len(plan.Preempts) > 0 || len(plan.Starts) != 1 {
+		t.Errorf("a plan for a slot that comes free starts %v and preempts %v", plan.Starts, plan.Preempts)
+	}
+	if plan := s.Decide(2000, s.PolicyView()); len(plan.Preempts) == 0 {
+		t.Error("a small job takes no slots")
+	}
+	s.settle(2000)
+	want("two sizes", 2100, true)
+	s.reportProgress(22_100, 0)
+	s.settle(22_100)
+	want("a user is owed its share", 22_100, false)
+	for user := range 3 {
+		s.submitAs(23_000, fmt.Sprint(user), 20)
+	}
+	s.settle(23_000)
+	if q := s.queues[cluster.MapSlot]; q.samples != 2 || len(q.trainees) == 0 {
+		t.Fatalf("%d samples, %d phases wait for some", q.samples, len(q.trainees))
+	}
+	s.users.millis = 0
+	want("samples have all their slots", 23_000, false)
+}
+
 // TestClock lists the states of a user that is below its share, or not, at some times.
 func TestClock(t *testing.T) {
 	for name, steps := range map[string]string{
