@@ -98,6 +98,7 @@ func (b *Testbed) layout(cfg Config) (hostfile.File, error) {
 		return f, fmt.Errorf("%s: an experiment with the HDFS of %s needs staging=hdfs://HOST:8020/PATH beside it", f.Name, hostfile.HadoopConf)
 	default:
 		f.Cluster[hostfile.HDFS] = "true"
+		f.Cluster[hostfile.Hadoop+".dfs.namenode.fs-limits.min-block-size"] = strconv.Itoa(blockBytes) // blocks shrink with the times
 	}
 	if cfg.Yarn && f.Cluster[hostfile.HDFS] == "" {
 		return f, &paper.LeftOut{Reason: fmt.Sprintf("YARN needs an HDFS of the experiments' own; leave %s out of the hostfile", hostfile.Staging)}

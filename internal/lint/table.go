@@ -406,7 +406,7 @@ var reached = []reach{
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
 // needs more raises them.
 var parts = []part{
-	{"commands", []string{"cli", "cmd/..."}, 7_950},
+	{"commands", []string{"cli", "cmd/..."}, 8_075},
 	{"pages", []string{
 		"internal/docs", "internal/docs/apidoc", "internal/docs/board", "internal/docs/history", "internal/docs/histindex", "internal/rpc/access", "internal/source/...",
 		"internal/daemon/local", "internal/testing/browsertest", "internal/web", "internal/web/...",
@@ -414,12 +414,12 @@ var parts = []part{
 	{"laboratory", []string{
 		"bench", "bench/...", "chaos", "chaos/...", "hammrtest", "internal/ops/minihdfs", "internal/ops/minihdfs/...", "internal/ops/netns", "internal/ops/testcluster", "internal/ops/testcluster/...",
 		"sim", "sim/...",
-	}, 24_190},
-	{"rest", []string{"..."}, 93_960},
+	}, 25_310},
+	{"rest", []string{"..."}, 94_140},
 }
 
 const (
-	maxTestLines = 113_680
+	maxTestLines = 114_260
 	// maxProgramBytes bounds bin/hammr, stripped.
 	maxProgramBytes = 46_500_000
 )
