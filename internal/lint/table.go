@@ -400,7 +400,7 @@ var reached = []reach{
 		"go.etcd.io/bbolt",
 		"golang.org/x/time",
 		"gopkg.in/natefinch/lumberjack.v2",
-	}, taskModules...), 580},
+	}, taskModules...), 584},
 }
 
 // parts bound the lines of code, and maxTestLines those of tests. They are what there is today; a change that
