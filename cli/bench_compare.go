@@ -51,7 +51,7 @@ DIR gets compare.md with the table, compare.svg, compare.csv with each run, and
 environment.json with the machines. An interrupted comparison is continued if
 DIR has its samples.`,
 		Example: `  hammr bench compare --hostfile hosts --install --size 3200m --out small
-  hammr bench compare --hostfile hosts --engines hammr,hadoop --work terasort --runs 5 --out tera`,
+  hammr bench compare --hostfile hosts --engines hammr,hadoop --out both`,
 		Args: cobra.NoArgs,
 		RunE: checked(b.check, b.run),
 	}
