@@ -63,6 +63,12 @@ func TestLeftOutAndFailed(t *testing.T) {
 		t.Errorf("%+v\n%s", s.Runs, table.String())
 	}
 	must.Do(t, c.Write(s, "- here\n"))
+	m.Hammr.Environ = append(m.Hammr.Environ, "FAILS=")
+	again, err := c.Run(t.Context(), m)
+	must.Do(t, err)
+	if times, failure := again.of("index", "hammr"); len(times) != 2 || failure != "" || len(again.Runs) != 4 {
+		t.Errorf("repeated: %v, %q", times, failure)
+	}
 	report, err := os.ReadFile(filepath.Join(c.Dir, "compare.md"))
 	if err != nil || !strings.Contains(string(report), s.LeftOut[1]) || strings.Count(string(report), "| hadoop |") != 2 {
 		t.Errorf("%v\n%s", err, report)
