@@ -69,7 +69,7 @@ func TestBenchHosts(t *testing.T) {
 	} {
 		t.Run(c.paper, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
-			args := []string{"bench", "paper", c.paper, "--only", c.only, "--hostfile", file, "--shell", shell, "--speed", c.speed, "--runs", "1", "--out", out}
+			args := []string{"bench", "paper", c.paper, "--only", c.only, "--hostfile", file, "--shell", shell, "--speed", c.speed, "--runs", "1", "--timeout", "3m", "--out", out}
 			run := func(more ...string) (stderr string) {
 				t.Helper()
 				cmd := exec.CommandContext(t.Context(), hammr, append(args, more...)...)
@@ -99,7 +99,7 @@ func TestBenchHosts(t *testing.T) {
 	}
 	t.Run("compare", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
-		args := []string{"bench", "compare", "--hostfile", file, "--shell", shell, "--work", "wordcount,pagerank", "--rounds", "2", "--size", "4m", "--slots", "1", "--runs", "1", "--out", out}
+		args := []string{"bench", "compare", "--hostfile", file, "--shell", shell, "--work", "wordcount,pagerank", "--rounds", "2", "--size", "4m", "--slots", "1", "--runs", "1", "--timeout", "3m", "--out", out}
 		if text, err := exec.CommandContext(t.Context(), hammr, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
