@@ -35,12 +35,17 @@ type spark struct {
 // one of the machines, leaves. A part of it is not Java's heap.
 const (
 	sparkMaster = 384
-	heapParts   = 4 // of five
+	heapParts   = 4   // of five
+	leastHeap   = 450 // Spark refuses less
 )
 
 // newSpark puts Spark's jars into HDFS, from where each machine gets them once.
 func newSpark(ctx context.Context, m *Machines, python, work string) (engine, error) {
 	s := spark{m, python, filepath.Join(work, "spark"), ""}
+	heap := (m.Memory - sparkMaster) * heapParts / (heapParts + 1)
+	if heap < leastHeap {
+		return engine{}, fmt.Errorf("an executor would have a heap of %d MiB and needs %d; give the machines more yarn-memory= than %d", heap, leastHeap, m.Memory)
+	}
 	if err := bench.WriteSparkScripts(s.scripts); err != nil {
 		return engine{}, err
 	}
@@ -52,7 +57,6 @@ func newSpark(ctx context.Context, m *Machines, python, work string) (engine, er
 	if err != nil {
 		return engine{}, fmt.Errorf("jars of Spark: %w", err)
 	}
-	heap := (m.Memory - sparkMaster) * heapParts / (heapParts + 1)
 	s.submit = "--master yarn --deploy-mode client"
 	for _, setting := range []string{
 		"spark.yarn.archive=" + jars, "spark.driver.host=" + host, "spark.driver.bindAddress=0.0.0.0",
