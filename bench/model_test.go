@@ -122,12 +122,12 @@ func pairsModel(in string) []string {
 func joinModel(in string) (lines []string) {
 	files := filesOf(in)
 	regions := make(map[string]string)
-	for _, line := range files[customersFile] {
+	for _, line := range files[CustomersFile] {
 		customer, region, _ := strings.Cut(line, "\t")
 		regions[customer] = region
 	}
 	sums, orders := make(map[string]int64), make(map[string]int)
-	for _, line := range files[ordersFile] {
+	for _, line := range files[OrdersFile] {
 		order := strings.Split(line, "\t")
 		if region, known := regions[order[0]]; known {
 			sums[region] += number(order[1])
@@ -217,10 +217,10 @@ func nearest(p coordinates, centres []coordinates) (best int) {
 func kmeansModel(in string) (lines []string) {
 	files := filesOf(in)
 	var points, centres []coordinates
-	for _, line := range files[pointsFile] {
+	for _, line := range files[PointsFile] {
 		points = append(points, coordinatesOf(line))
 	}
-	for _, line := range files[centresFile] {
+	for _, line := range files[CentresFile] {
 		centres = append(centres, coordinatesOf(line))
 	}
 	counts := make([]int, len(centres))

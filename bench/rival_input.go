@@ -146,8 +146,8 @@ func textFiles(n func(bytes int64) int64) func(context.Context, string, *rand.Ra
 
 // Files of the inputs of joins.
 const (
-	customersFile = "customers"
-	ordersFile    = "orders"
+	CustomersFile = "customers"
+	OrdersFile    = "orders"
 )
 
 // joinFiles writes customers, a twentieth of the size, and orders:
@@ -158,7 +158,7 @@ const (
 func joinFiles(_ context.Context, dir string, r *rand.Rand, bytes int64) error {
 	const customerLine = 21 // length of a line in bytes
 	customers := max(bytes/20/customerLine, 1)
-	err := data.File(filepath.Join(dir, customersFile), func(w *bufio.Writer) error {
+	err := data.File(filepath.Join(dir, CustomersFile), func(w *bufio.Writer) error {
 		for _, id := range r.Perm(int(customers)) {
 			if _, err := fmt.Fprintf(w, "c%08d\tregion-%03d\n", id, r.Int64N(1000)); err != nil {
 				return err
@@ -166,7 +166,7 @@ func joinFiles(_ context.Context, dir string, r *rand.Rand, bytes int64) error {
 		}
 		return nil
 	})
-	return errors.Join(err, data.File(filepath.Join(dir, ordersFile), func(w *bufio.Writer) error {
+	return errors.Join(err, data.File(filepath.Join(dir, OrdersFile), func(w *bufio.Writer) error {
 		return data.Lines(w, bytes, func(dst []byte) []byte {
 			return fmt.Appendf(dst, "c%08d\t%d\titem-%04d", r.Int64N(customers+customers/10+1), r.Int64N(100_000), r.Int64N(10_000))
 		})

@@ -16,17 +16,17 @@ import (
 	"github.com/hammr/hammr/bench/data"
 )
 
-// Shape of the workload kmeans.
+// Shape of the workload kmeans, with its number of centres.
 const (
-	kmeansCentres    = 16
+	Centres          = 16
 	kmeansRounds     = 10
 	kmeansDimensions = 8
 )
 
-// Files of the input of kmeans.
+// Files of the input of kmeans: the points, and the initial centres.
 const (
-	pointsFile  = "points"
-	centresFile = "centres"
+	PointsFile  = "points"
+	CentresFile = "centres"
 )
 
 // start is a point that may be an initial centre, with its hash.
@@ -38,19 +38,19 @@ type start struct {
 // pointFiles writes points with coordinates from 0 to 1000 around sixteen places, and the
 // initial centres. Ours takes as initial centres the points with the least hashes. The rivals read them from a file, so all begin with the same.
 func pointFiles(_ context.Context, dir string, r *rand.Rand, size int64) error {
-	points := scaled(fullPoints, size, 10*kmeansCentres)
-	var places [kmeansCentres][kmeansDimensions]float64
+	points := scaled(fullPoints, size, 10*Centres)
+	var places [Centres][kmeansDimensions]float64
 	for i := range places {
 		for j := range places[i] {
 			places[i][j] = 100 + 800*r.Float64()
 		}
 	}
 	var least []start
-	err := data.File(filepath.Join(dir, pointsFile), func(w *bufio.Writer) error {
+	err := data.File(filepath.Join(dir, PointsFile), func(w *bufio.Writer) error {
 		var line []byte
 		for range points {
 			var hash uint64
-			line, hash = appendPoint(line[:0], r, places[r.IntN(kmeansCentres)])
+			line, hash = appendPoint(line[:0], r, places[r.IntN(Centres)])
 			least = insertStart(least, hash, line)
 			if _, err := w.Write(append(line, '\n')); err != nil {
 				return err
@@ -58,7 +58,7 @@ func pointFiles(_ context.Context, dir string, r *rand.Rand, size int64) error {
 		}
 		return nil
 	})
-	return errors.Join(err, data.File(filepath.Join(dir, centresFile), func(w *bufio.Writer) error {
+	return errors.Join(err, data.File(filepath.Join(dir, CentresFile), func(w *bufio.Writer) error {
 		for _, s := range least {
 			fmt.Fprintln(w, s.line) // the writer keeps its error
 		}
@@ -88,11 +88,11 @@ func appendPoint(dst []byte, r *rand.Rand, place [kmeansDimensions]float64) ([]b
 
 // insertStart adds a line to the starts with the least hashes, in order and without duplicates.
 func insertStart(least []start, hash uint64, line []byte) []start {
-	if len(least) == kmeansCentres && hash > least[kmeansCentres-1].hash {
+	if len(least) == Centres && hash > least[Centres-1].hash {
 		return least
 	}
 	least = append(least, start{hash, string(line)})
 	slices.SortFunc(least, func(a, b start) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.line, b.line)) })
 	least = slices.Compact(least)
-	return least[:min(len(least), kmeansCentres)]
+	return least[:min(len(least), Centres)]
 }

@@ -32,7 +32,7 @@ const pagerankRounds = 10
 
 // kmeans returns the command line of the bundled program for the points of a directory.
 func kmeans(k *Kit, in, out string) Command {
-	return bundled("kmeans", fmt.Sprint(kmeansCentres), fmt.Sprint(kmeansRounds))(k, filepath.Join(in, pointsFile), out)
+	return bundled("kmeans", fmt.Sprint(Centres), fmt.Sprint(kmeansRounds))(k, filepath.Join(in, PointsFile), out)
 }
 
 // Tolerances. Our ranks are whole billionths, and our centres whole millionths, rounded down in
@@ -63,11 +63,11 @@ func workloads(seed uint64) []workload {
 		},
 		{
 			Name: "broadcastjoin", About: "join with a small input in memory, sums by region", Input: customers,
-			Ours: job("joinbroadcast", customersFile, ordersFile), Script: "join", SparkScript: "broadcastjoin",
+			Ours: job("joinbroadcast", CustomersFile, OrdersFile), Script: "join", SparkScript: "broadcastjoin",
 		},
 		{
 			Name: "join", About: "the same join, both inputs shuffled", Input: customers,
-			Ours: job("joinshuffle", customersFile, ordersFile),
+			Ours: job("joinshuffle", CustomersFile, OrdersFile),
 		},
 		{
 			Name: "index", About: "inverted index of text without combiner", Ours: job("index"),

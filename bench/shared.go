@@ -18,15 +18,6 @@ type Shared struct {
 	Compare func(ours, other string) error
 }
 
-// Files of the inputs of SharedWork that programs name.
-const (
-	PointsFile    = pointsFile
-	CentresFile   = centresFile
-	CustomersFile = customersFile
-	OrdersFile    = ordersFile
-	Centres       = kmeansCentres
-)
-
 // sharedFiles is the number of files of an inverted index.
 const sharedFiles = 16
 

@@ -77,7 +77,7 @@ func (b *benchCompare) check() (err error) {
 	if b.Size, err = parseSize(b.size); err != nil {
 		return err
 	}
-	if err := results.CheckNew(b.Dir); err != nil && !engines.Resumable(b.Dir) {
+	if err := results.CheckNew(b.Dir); err != nil && !resumable(b.Dir, engines.SamplesFile) {
 		return err
 	}
 	if b.slots < 0 {

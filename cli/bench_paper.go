@@ -155,7 +155,7 @@ func (b *benchPaper) prepare() error {
 	case b.Seed == 0:
 		return errors.New("--seed 0: expected 1 or more")
 	}
-	if err := results.CheckNew(b.out); err != nil && (b.sim || !resumable(b.out)) {
+	if err := results.CheckNew(b.out); err != nil && (b.sim || !resumable(b.out, trialsDir)) {
 		return err
 	}
 	if b.name == "hfsp" {
@@ -189,10 +189,10 @@ func (b *benchPaper) places() (n int) {
 	return n
 }
 
-// resumable reports whether an existing directory has trials of an experiment on a real
-// cluster, so that the experiment can resume there.
-func resumable(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, trialsDir))
+// resumable reports whether an existing directory has, under a name, the results of an interrupted
+// experiment on a real cluster, so that the experiment can resume there.
+func resumable(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
 	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }
 

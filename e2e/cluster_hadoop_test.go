@@ -61,7 +61,7 @@ func TestClusterWithYarn(t *testing.T) {
 	}
 	fs("-put", newFile(t, "in", []byte(text)), "/in")
 	client := minihdfs.Client{Java: minihdfs.Java{Jars: jars, Conf: conf}}
-	job, err := client.Stream(t.Context(), "-D", "mapreduce.job.reduces=1", "-D", "mapreduce.job.maps=4", "-input", "/in", "-output", "/out", "-mapper", "cat", "-reducer", "wc -l")
+	job, _, err := client.Stream(t.Context(), "-D", "mapreduce.job.reduces=1", "-D", "mapreduce.job.maps=4", "-input", "/in", "-output", "/out", "-mapper", "cat", "-reducer", "wc -l")
 	must.Do(t, err)
 	if got := strings.TrimSpace(fs("-cat", "/out/part-00000")); got != "1000" {
 		t.Errorf("%q lines", got)
@@ -72,7 +72,7 @@ func TestClusterWithYarn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := client.Stream(ctx, "-D", "mapreduce.job.maps=6", "-D", "mapreduce.job.reduces=0", "-input", "/in", "-output", "/never", "-mapper", "sleep 31415926")
+		_, _, err := client.Stream(ctx, "-D", "mapreduce.job.maps=6", "-D", "mapreduce.job.reduces=0", "-input", "/in", "-output", "/never", "-mapper", "sleep 31415926")
 		ended <- err
 	}()
 	sleeping := func() (n int) {

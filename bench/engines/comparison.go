@@ -80,19 +80,13 @@ type Samples struct {
 	Runs    []Sample
 }
 
-// samplesFile is the file with the samples, in the directory of results.
-const samplesFile = "samples.json"
-
-// Resumable reports whether a directory has the samples of an interrupted comparison.
-func Resumable(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, samplesFile))
-	return err == nil
-}
+// SamplesFile is the file with the samples, in the directory of results.
+const SamplesFile = "samples.json"
 
 // load returns the samples of an interrupted comparison. Runs that have failed are repeated.
 func (c *Comparison) load() (*Samples, error) {
 	s := Samples{Size: c.Size, Rounds: c.Rounds, Seed: c.Seed}
-	file := filepath.Join(c.Dir, samplesFile)
+	file := filepath.Join(c.Dir, SamplesFile)
 	if err := jsonfile.Read(file, &s); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -195,7 +189,7 @@ func (c *Comparison) sample(ctx context.Context, m *Machines, s *Samples, w benc
 	err = e.run(ctx, &r)
 	made := Sample{Work: w.Name, Engine: e.name, Run: run, Seconds: time.Since(began).Seconds()}
 	if err == nil && run == 1 {
-		err = c.check(ctx, m, w, e.name, r.out)
+		err = c.check(ctx, m, w, r.out)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -205,7 +199,7 @@ func (c *Comparison) sample(ctx context.Context, m *Machines, s *Samples, w benc
 		c.Logf("%s by %s: %v", w.Name, e.name, err)
 	}
 	s.Runs = append(s.Runs, made)
-	return jsonfile.Write(filepath.Join(c.Dir, samplesFile), s, 0o666)
+	return jsonfile.Write(filepath.Join(c.Dir, SamplesFile), s, 0o666)
 }
 
 // input returns the full name of the input of work in HDFS. It is written there once.
@@ -229,15 +223,17 @@ func (c *Comparison) input(ctx context.Context, m *Machines, w bench.Shared) (ur
 }
 
 // check compares an output with that of the engine that had the same work first.
-func (c *Comparison) check(ctx context.Context, m *Machines, w bench.Shared, engine, out string) error {
+func (c *Comparison) check(ctx context.Context, m *Machines, w bench.Shared, out string) error {
 	reference := filepath.Join(c.Dir, "reference", w.Name)
-	got := filepath.Join(c.Scratch, w.Name+"-"+engine)
-	defer func() { _ = os.RemoveAll(got) }() // it is in a scratch directory
+	got := reference + ".part" // the reference is complete, also after an interrupt
+	if err := errors.Join(os.MkdirAll(filepath.Dir(reference), 0o777), os.RemoveAll(got)); err != nil {
+		return err
+	}
 	if _, err := m.Hammr.Run(ctx, "fs", "-get", out, got); err != nil {
 		return err
 	}
-	if _, err := os.Stat(reference); err == nil {
-		return w.Compare(reference, got)
+	if _, err := os.Stat(reference); err != nil {
+		return os.Rename(got, reference)
 	}
-	return errors.Join(os.MkdirAll(filepath.Dir(reference), 0o777), os.RemoveAll(reference), os.CopyFS(reference, os.DirFS(got)))
+	return errors.Join(w.Compare(reference, got), os.RemoveAll(got))
 }

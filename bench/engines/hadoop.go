@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -31,9 +32,9 @@ func (h hadoop) run(ctx context.Context, r *request) error {
 	case "grep":
 		return h.example(ctx, r.work, r.in, r.out, regex)
 	case "index":
-		return h.stream(ctx, job{program: "index", in: r.in, out: r.out})
+		return h.stream(ctx, &job{program: "index", in: r.in, out: r.out})
 	case "join":
-		return h.stream(ctx, job{program: "join", in: r.in, out: r.out, env: []string{"LEFT=" + bench.CustomersFile}, settings: []string{
+		return h.stream(ctx, &job{program: "join", in: r.in, out: r.out, env: []string{"LEFT=" + bench.CustomersFile}, settings: []string{
 			"-D", "stream.num.map.output.key.fields=2", "-D", "mapreduce.partition.keypartitioner.options=-k1,1",
 		}, options: []string{"-partitioner", "org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner"}})
 	case "pagerank":
@@ -63,24 +64,18 @@ type job struct {
 }
 
 // stream runs a job of streaming to its end.
-func (h hadoop) stream(ctx context.Context, j job) error { return h.streamed(ctx, &j) }
-
-func (h hadoop) streamed(ctx context.Context, j *job) (err error) {
+func (h hadoop) stream(ctx context.Context, j *job) (err error) {
 	files := h.program + "#hammr"
 	if j.files != "" {
 		files += "," + j.files
 	}
-	reduces := h.reduces()
-	if j.reduces != "" {
-		reduces = j.reduces
-	}
-	args := append(j.settings, "-D", "mapreduce.job.reduces="+reduces, "-files", files,
+	args := append(j.settings, "-D", "mapreduce.job.reduces="+cmp.Or(j.reduces, h.reduces()), "-files", files,
 		"-mapper", "./hammr bench stream "+j.program+" map", "-reducer", "./hammr bench stream "+j.program+" reduce",
 		"-input", j.in, "-output", j.out)
 	for _, e := range j.env {
 		args = append(args, "-cmdenv", e)
 	}
-	j.printed, err = h.YARN.Run(ctx, "org.apache.hadoop.streaming.HadoopStreaming", append(args, j.options...)...)
+	_, j.printed, err = h.YARN.Stream(ctx, append(args, j.options...)...)
 	return err
 }
 
@@ -100,7 +95,7 @@ func (j *job) counters() map[string]string {
 func (h hadoop) pagerank(ctx context.Context, r *request) error {
 	state := r.out + "-0"
 	links := job{program: "links", in: r.in, out: state}
-	if err := h.streamed(ctx, &links); err != nil {
+	if err := h.stream(ctx, &links); err != nil {
 		return err
 	}
 	known := links.counters()
@@ -111,7 +106,10 @@ func (h hadoop) pagerank(ctx context.Context, r *request) error {
 		if n == r.rounds {
 			round.out, round.env = r.out, append(round.env, streaming.Last+"=1")
 		}
-		if err := h.next(ctx, &round, state); err != nil {
+		if err := h.stream(ctx, &round); err != nil {
+			return err
+		}
+		if _, err := h.Hammr.Run(ctx, "fs", "-rm", "-r", "-skipTrash", state); err != nil { // of the round before
 			return err
 		}
 		state, known[streaming.Stranded] = round.out, round.counters()[streaming.Stranded]
@@ -119,28 +117,19 @@ func (h hadoop) pagerank(ctx context.Context, r *request) error {
 	return nil
 }
 
-// next runs the job of a round, and removes the output of the one before.
-func (h hadoop) next(ctx context.Context, round *job, before string) error {
-	if err := h.streamed(ctx, round); err != nil {
-		return err
-	}
-	_, err := h.Hammr.Run(ctx, "fs", "-rm", "-r", "-f", "-skipTrash", before)
-	return err
-}
-
 // kmeans runs a job for each round. The one reduce of a round writes a file with all centres, which
 // the tasks of the next round read.
 func (h hadoop) kmeans(ctx context.Context, r *request) error {
-	before, centres := r.out+"-0", r.file(bench.CentresFile)
+	centres := r.file(bench.CentresFile)
 	for n := 1; n <= r.rounds; n++ {
 		round := job{program: "kmeans", in: r.file(bench.PointsFile), out: r.out + "-" + strconv.Itoa(n), files: centres + "#" + streaming.CentresFile, reduces: "1"}
 		if n == r.rounds {
 			round.out, round.env = r.out, []string{streaming.Last + "=1"}
 		}
-		if err := h.next(ctx, &round, before); err != nil {
+		if err := h.stream(ctx, &round); err != nil {
 			return err
 		}
-		before, centres = round.out, round.out+"/part-00000"
+		centres = round.out + "/part-00000"
 	}
 	return nil
 }

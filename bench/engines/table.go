@@ -35,7 +35,7 @@ func (c *Comparison) Table(s *Samples) *tables.Table {
 		for n, engine := range c.Engines {
 			times, failure := s.of(work, engine)
 			if failure != "" {
-				failure = "failed; see " + samplesFile
+				failure = "failed; see " + SamplesFile
 			}
 			if len(times) == 0 {
 				t.Add(work, engine, 0, "–", "–", "–", "–", failure)

@@ -51,7 +51,7 @@ func (h hadoop) run(ctx context.Context, w *workload.Workload, cfg Config) (o *p
 	if err != nil {
 		return nil, err
 	}
-	id, err := yarn.Stream(ctx, append(args, "-input", in, "-output", h.output(h.trial, j.ID))...)
+	id, _, err := yarn.Stream(ctx, append(args, "-input", in, "-output", h.output(h.trial, j.ID))...)
 	if err != nil {
 		return nil, err
 	}

@@ -23,20 +23,23 @@ type Task struct {
 	counts map[string]int64 // by name of the counter
 }
 
-// programs are the maps and reduces, by name and phase.
-var programs = map[string]func(t *Task) error{
-	"index map": indexMap, "index reduce": indexReduce,
-	"join map": joinMap, "join reduce": joinReduce,
-	"links map": linksMap, "links reduce": linksReduce,
-	"pagerank map": rankMap, "pagerank reduce": rankReduce,
-	"kmeans map": centresMap, "kmeans reduce": centresReduce,
+// programs returns the maps and reduces, by name and phase.
+func programs() map[string]func(t *Task) error {
+	return map[string]func(t *Task) error{
+		"index map": indexMap, "index reduce": indexReduce,
+		"join map": joinMap, "join reduce": joinReduce,
+		"links map": linksMap, "links reduce": linksReduce,
+		"pagerank map": rankMap, "pagerank reduce": rankReduce,
+		"kmeans map": centresMap, "kmeans reduce": centresReduce,
+	}
 }
 
 // Run runs a program, such as "index map", to the end of its input.
 func Run(name string, t *Task) error {
-	program, ok := programs[name]
+	all := programs()
+	program, ok := all[name]
 	if !ok {
-		return fmt.Errorf("no program %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(programs)), ", "))
+		return fmt.Errorf("no program %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 	}
 	t.counts = make(map[string]int64)
 	if err := program(t); err != nil {

@@ -17,18 +17,19 @@ type Client struct{ Java }
 // jobID is how clients call a job when they have submitted it.
 var jobID = pattern.New(`Running job: (job_\d+_\d+)`)
 
-// Stream runs a job of Hadoop's streaming to its end and returns its id. The mapper
-// and the reducer are programs of the machines, or files of the option -files.
-func (c *Client) Stream(ctx context.Context, args ...string) (job string, err error) {
-	out, err := c.Run(ctx, "org.apache.hadoop.streaming.HadoopStreaming", args...)
+// Stream runs a job of Hadoop's streaming to its end and returns its id, and what its client has
+// printed, with the counters. The mapper and the reducer are programs of the machines, or files of
+// the option -files.
+func (c *Client) Stream(ctx context.Context, args ...string) (job string, printed []byte, err error) {
+	printed, err = c.Run(ctx, "org.apache.hadoop.streaming.HadoopStreaming", args...)
 	if err != nil {
-		return "", err
+		return "", printed, err
 	}
-	found := jobID().FindSubmatch(out)
+	found := jobID().FindSubmatch(printed)
 	if found == nil {
-		return "", fmt.Errorf("minihdfs: the client of a streaming job has not printed its id: %s", tail(out))
+		return "", printed, fmt.Errorf("minihdfs: the client of a streaming job has not printed its id: %s", tail(printed))
 	}
-	return string(found[1]), nil
+	return string(found[1]), printed, nil
 }
 
 // History copies the history of a finished job into a directory and returns the file: one

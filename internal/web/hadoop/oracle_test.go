@@ -249,7 +249,7 @@ func (r *recorder) run(ctx context.Context, yarn *minihdfs.Yarn, output string, 
 	ended := make(chan error, 1)
 	go func() {
 		var err error
-		job, err = yarn.Stream(ctx, "-D", "mapreduce.job.reduces=1", "-D", "mapreduce.job.maps=2", "-D", "mapreduce.job.reduce.slowstart.completedmaps=0",
+		job, _, err = yarn.Stream(ctx, "-D", "mapreduce.job.reduces=1", "-D", "mapreduce.job.maps=2", "-D", "mapreduce.job.reduce.slowstart.completedmaps=0",
 			"-mapper", script(r.t, "mapper", "8"), "-reducer", script(r.t, "reducer", "8"), "-input", "/input", "-output", output)
 		ended <- err
 	}()
