@@ -56,7 +56,7 @@ func (m Simulated) Run(ctx context.Context, t paper.Trial) (*paper.Outcome, erro
 	if err != nil {
 		return nil, err
 	}
-	return paper.Simulator{}.Run(ctx, s.scaled(t))
+	return paper.Simulator{}.Run(ctx, s.simulated(t))
 }
 
 // Forecast runs trials as Simulated does, and adds up how long they will take on the clock. It is

@@ -58,6 +58,21 @@ func TestScaledTasksTakeTheirMean(t *testing.T) {
 	}
 }
 
+// TestCostsCountInTheSimulator checks that what a cluster costs at any scale is multiplied in the simulator, and that tasks of
+// the real cluster sleep without it.
+func TestCostsCountInTheSimulator(t *testing.T) {
+	s := Scale{Speedup: 10, Divisor: 4}
+	simulated := s.simulated(someTrial())
+	w, err := simulated.Workload(1)
+	must.Do(t, err)
+	if got := w.Jobs[0].Maps[0].Millis; got != 3000+350 || simulated.Cluster.Latency != 100 || simulated.Cluster.ProgressInterval != 10_000 {
+		t.Errorf("maps of %d ms, cluster %+v", got, simulated.Cluster)
+	}
+	if w, err = s.scaled(someTrial()).Workload(1); err != nil || w.Jobs[0].Maps[0].Millis != 3000 {
+		t.Errorf("jobs %+v, error %v", w.Jobs, err)
+	}
+}
+
 func TestSettingsShrinkWithTime(t *testing.T) {
 	trial := someTrial()
 	trial.Policy = "disco"
