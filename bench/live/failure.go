@@ -29,13 +29,13 @@ const progressInterval = 200 * time.Millisecond
 // startFailures makes machines fail from now on, at wall-clock times: its tasknode with all tasks,
 // and its DataNode if there is HDFS, are killed. end waits until all of them have failed or
 // ctx has ended. There is one goroutine for each failure.
-func (c *Cluster) startFailures(ctx context.Context, failures []sim.Failure, begin time.Time) (end func() ([]LostMachine, error)) {
+func (c *Cluster) startFailures(ctx context.Context, p Plan, begin time.Time) (end func() ([]LostMachine, error)) {
 	var all sync.WaitGroup
-	lost := make([]*LostMachine, len(failures))
-	errs := make([]error, len(failures))
+	lost := make([]*LostMachine, len(p.Failures))
+	errs := make([]error, len(p.Failures))
 	// Each goroutine writes its own element of both lists.
-	for i, f := range failures {
-		all.Go(func() { lost[i], errs[i] = c.failWhen(ctx, f, begin) })
+	for i, f := range p.Failures {
+		all.Go(func() { lost[i], errs[i] = c.failWhen(ctx, f, p.ReduceTimes[f.Job], begin) })
 	}
 	return func() (list []LostMachine, err error) {
 		all.Wait()
@@ -51,16 +51,18 @@ func (c *Cluster) startFailures(ctx context.Context, failures []sim.Failure, beg
 
 // failWhen makes a machine fail when its failure is due. It returns nil if ctx ends before.
 // The time of a failure with a job counts from the moment of its progress.
-func (c *Cluster) failWhen(ctx context.Context, f sim.Failure, begin time.Time) (*LostMachine, error) {
+func (c *Cluster) failWhen(ctx context.Context, f sim.Failure, reduceTime time.Duration, begin time.Time) (*LostMachine, error) {
 	if f.Job != "" {
+		var due time.Time
 		err := syncutil.Poll(ctx, progressInterval, func(ctx context.Context) (bool, error) {
 			jobs, err := docs.AllJobs.From(ctx, c.Client(), docs.AllQuery{})
-			return slices.ContainsFunc(jobs, func(j apidoc.Job) bool { return madeProgress(f, j) }), err
+			due = dueBy(f, jobs, reduceTime, time.Now(), due)
+			return !due.IsZero() && time.Until(due) < progressInterval, err
 		})
 		if err != nil && ctx.Err() == nil {
 			return nil, err
 		}
-		begin = time.Now()
+		begin = due
 	}
 	select {
 	case <-ctx.Done():
@@ -73,17 +75,35 @@ func (c *Cluster) failWhen(ctx context.Context, f sim.Failure, begin time.Time) 
 	return c.fail(ctx, f.Machine)
 }
 
-// madeProgress reports whether a job has made the progress that a failure waits for. For maps
-// finished tasks count; for reduces the work after the shuffle counts. The progress of a
+// dueBy returns when a job has made the progress that a failure waits for, or due if that is earlier; 0 if it is not
+// known. Progress of reduces is up to a second old, and reduces may take no longer. So it is extrapolated, if the time
+// of their function is known; the report that was least old gives the earliest moment.
+func dueBy(f sim.Failure, jobs []apidoc.Job, reduceTime time.Duration, now, due time.Time) time.Time {
+	for _, j := range jobs {
+		left, known := missingProgress(f, j)
+		if !known || left > 0 && reduceTime == 0 {
+			continue
+		}
+		if at := now.Add(time.Duration(max(left, 0) * float64(reduceTime))); due.IsZero() || at.Before(due) {
+			due = at
+		}
+	}
+	return due
+}
+
+// missingProgress returns how much of the phase a job still has to do before a failure, as a part of it. known is false
+// if that cannot be said: of maps only finished ones count, and of reduces the work after the shuffle. The progress of a
 // reduce includes its copy phase up to ReducePhaseStart, which is taken out here.
-func madeProgress(f sim.Failure, j apidoc.Job) bool {
+func missingProgress(f sim.Failure, j apidoc.Job) (left float64, known bool) {
 	switch {
 	case j.Name != f.Job || j.Maps.Total == 0:
-		return false
+		return 0, false
 	case f.Phase == "map":
-		return float64(j.Maps.Done)*100 >= f.Percent*float64(j.Maps.Total)
+		left = f.Percent/100 - float64(j.Maps.Done)/float64(j.Maps.Total)
+		return left, left <= 0
 	}
-	return j.Reduces.Total > 0 && (j.Reduces.Fraction-sched.ReducePhaseStart)/(1-sched.ReducePhaseStart)*100 >= f.Percent
+	done := (j.Reduces.Fraction - sched.ReducePhaseStart) / (1 - sched.ReducePhaseStart)
+	return f.Percent/100 - done, j.Reduces.Total > 0 && done > 0
 }
 
 // fail kills the tasknode of a machine, and its DataNode if it has one. The kernel ends the

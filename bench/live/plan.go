@@ -38,6 +38,8 @@ type Plan struct {
 	Jobs      []Job
 	Failures  []sim.Failure // their times are those of the clock
 	StopAfter string        // the job at whose end the others are killed; "" to wait for all
+
+	ReduceTimes map[string]time.Duration // how long the function of a job's reduces takes; not of jobs where it is unknown
 }
 
 // Run is the outcome of a plan. It has only the masters' records; Result computes numbers
@@ -68,7 +70,7 @@ func (c *Cluster) Run(ctx context.Context, p Plan, keep string) (*Run, error) {
 		r.blockHosts[j.Name] = j.blockHosts
 	}
 	// Failures run concurrently with the submissions, on the same clock.
-	failures := c.startFailures(ctx, p.Failures, r.Begin)
+	failures := c.startFailures(ctx, p, r.Begin)
 	ids, err := c.submitAll(ctx, p, r.Begin)
 	if err == nil {
 		err = c.await(ctx, p, ids)

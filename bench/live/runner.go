@@ -234,7 +234,10 @@ func (r *Runner) planOf(ctx context.Context, c *Cluster, t paper.Trial, s Scale,
 	default:
 		p = SleepingPlan(w, s.Speedup)
 	}
-	p.StopAfter = s.StopAfter
+	p.StopAfter, p.ReduceTimes = s.StopAfter, make(map[string]time.Duration)
+	for i := range w.Jobs {
+		p.ReduceTimes[w.Jobs[i].ID] = s.wallTime(int64(Mean(w.Jobs[i].Reduces)))
+	}
 	for _, f := range t.Cluster.Failures {
 		f.At = s.wallTime(f.At).Milliseconds()
 		p.Failures = append(p.Failures, f)
