@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,7 @@ type Cluster struct {
 	histories string              // full name of the directory of histories
 	files     string              // full name of a directory for input and output of jobs
 	conf      string              // HADOOP_CONF_DIR of programs that use the cluster; "" for that of this process
+	silence   time.Duration       // after which a tasknode is certainly lost
 }
 
 // stopTimeout bounds the end of a cluster on a Testbed.
@@ -79,6 +81,7 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.silence = cmp.Or(cfg.Expiry, 10*time.Second) + time.Second
 	if cfg.Policy != "" {
 		if err := c.SetPolicy(ctx, cfg.Policy, cfg.Conf); err != nil {
 			return nil, errors.Join(err, c.Stop())

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
@@ -26,8 +27,7 @@ type LostMachine struct {
 // progressInterval is the time between two checks of the progress of jobs.
 const progressInterval = 200 * time.Millisecond
 
-// startFailures makes machines fail from now on, at wall-clock times: its tasknode with all tasks,
-// and its DataNode if there is HDFS, are killed. end waits until all of them have failed or
+// startFailures makes machines fail from now on, at wall-clock times. end waits until all of them have failed or
 // ctx has ended. There is one goroutine for each failure.
 func (c *Cluster) startFailures(ctx context.Context, p Plan, begin time.Time) (end func() ([]LostMachine, error)) {
 	var all sync.WaitGroup
@@ -106,22 +106,30 @@ func missingProgress(f sim.Failure, j apidoc.Job) (left float64, known bool) {
 	return f.Percent/100 - done, j.Reduces.Total > 0 && done > 0
 }
 
-// fail kills the tasknode of a machine, and its DataNode if it has one. The kernel ends the
-// tasks with their tasknode. The time of the returned LostMachine is taken before the kill.
-func (c *Cluster) fail(ctx context.Context, node int) (*LostMachine, error) {
-	lost := &LostMachine{Machine: node, At: time.Now()}
+// fail makes a machine fail as one does that loses its power: its tasknode is silent, and the master finds that out by
+// the time-out of the trial. If the tasknode were killed at once, the master would know within a second, because the
+// machine refuses connections. Its DataNode is killed, and once it is lost its tasknode with its tasks. The time of the
+// returned LostMachine is that of the silence.
+func (c *Cluster) fail(ctx context.Context, node int) (lost *LostMachine, err error) {
 	if node >= len(c.tasknodes) {
 		return nil, fmt.Errorf("failure of machine %d: the cluster has %d machines with a tasknode", node, len(c.tasknodes))
 	}
 	name := c.tasknodes[node]
-	if err := c.Kill(ctx, name); err != nil {
-		return nil, fmt.Errorf("failure of machine %d: %w", node, err)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("failure of machine %d: %w", node, err)
+		}
+	}()
+	lost = &LostMachine{Machine: node, At: time.Now()}
+	if err := c.Signal(ctx, name, syscall.SIGSTOP); err != nil {
+		return nil, err
 	}
 	switch {
 	case c.hdfs != nil:
-		return lost, c.hdfs.DataNode(node).Kill()
+		err = c.hdfs.DataNode(node).Kill()
 	case c.ssh != nil && c.ssh.Plan().FileSystem() != "":
-		return lost, c.ssh.KillDataNode(ctx, name)
+		err = c.ssh.KillDataNode(ctx, name)
 	}
-	return lost, nil
+	_ = syncutil.Sleep(ctx, c.silence) // the run may be over before
+	return lost, errors.Join(err, c.Kill(context.WithoutCancel(ctx), name))
 }

@@ -54,8 +54,8 @@ All tasks of a phase of a job sleep for their mean time, since a few cores are n
 cluster; those of a control compute. Times are in the paper's scale: measured times,
 multiplied by the factor by which the trial was faster. Costs that do not scale with it,
 such as the start of a task, therefore count that many times, in the simulator too:
-%d ms for a task, %d ms for a message, and progress at most once a second. A machine fails by SIGKILL of
-its tasknode, and of its DataNode if there is HDFS. Tasks read no blocks unless the list
+%d ms for a task, %d ms for a message, and progress at most once a second. A machine fails as
+if it lost its power: SIGSTOP of its tasknode, and SIGKILL of its DataNode if there is HDFS. Tasks read no blocks unless the list
 below says so; tables of other experiments have no rows about locality.
 `
 
