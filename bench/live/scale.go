@@ -168,7 +168,7 @@ const (
 
 // simulated returns the scaled trial for the simulator, with what a cluster costs at any scale. In the paper's time these
 // costs are Speedup times as long. Without them HFSP gained 1.53 over fair sharing in the simulator where the cluster had 1.42:
-// medium jobs have the most waves of tasks, and reduces of a second ended before their progress told their size.
+// medium jobs have the most waves of tasks, and reduces of a second ended before their progress showed their size.
 func (s Scale) simulated(t paper.Trial) paper.Trial {
 	t = s.scaled(t)
 	inPaper := func(ms float64) int64 { return int64(math.Round(ms * cmp.Or(s.Speedup, 1))) }
