@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/hammr/hammr/internal/docs"
@@ -75,8 +74,8 @@ func (c *Cluster) failWhen(ctx context.Context, f sim.Failure, reduceTime time.D
 	return c.fail(ctx, f.Machine)
 }
 
-// dueBy returns when a job has made the progress that a failure waits for, or due if that is earlier; 0 if it is not
-// known. Progress of reduces is up to a second old, and reduces may take no longer. So it is extrapolated, if the time
+// dueBy returns when a job has made the progress that a failure waits for, or due if that is earlier; the zero time if
+// it is not known. Progress of reduces is up to a second old, and reduces may take no longer. So it is extrapolated, if the time
 // of their function is known; the report that was least old gives the earliest moment.
 func dueBy(f sim.Failure, jobs []apidoc.Job, reduceTime time.Duration, now, due time.Time) time.Time {
 	for _, j := range jobs {
@@ -121,7 +120,7 @@ func (c *Cluster) fail(ctx context.Context, node int) (lost *LostMachine, err er
 		}
 	}()
 	lost = &LostMachine{Machine: node, At: time.Now()}
-	if err := c.Signal(ctx, name, syscall.SIGSTOP); err != nil {
+	if err := c.Cluster.Stop(ctx, name); err != nil {
 		return nil, err
 	}
 	switch {

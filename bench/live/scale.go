@@ -116,9 +116,9 @@ var scales = map[string]Scale{
 
 // smallBlocks and slowLinks are notes on experiments that read.
 const (
-	smallBlocks = "Maps read blocks of 64 KiB with 64 lines from a real HDFS, and sleep for each line. A DataNode is at the address of each tasknode, and is killed with it. " +
+	smallBlocks = "Maps read blocks of 64 KiB with 64 lines from a real HDFS, and sleep for each line. A DataNode is at the address of each tasknode, and fails with it. " +
 		"A remote block arrives at once, so locality saves no time."
-	slowLinks = "Each machine has a network namespace, with its tasknode and a DataNode that is killed with it, and a link of 256 Mbit/s in each direction. " +
+	slowLinks = "Each machine has a network namespace, with its tasknode and a DataNode that fails with it, and a link of 256 Mbit/s in each direction. " +
 		"Blocks of a real HDFS are of 16 MiB with 64 lines, and maps sleep for each line."
 )
 
