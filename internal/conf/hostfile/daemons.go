@@ -45,6 +45,9 @@ func parseDaemon(words []string) (d Daemon, err error) {
 		return d, fmt.Errorf("%q: expected host:port of the daemon's page, such as a1:7081", d.Page)
 	}
 	if len(words) > 3 {
+		if words[3][0] == '-' { // it would be an option of ssh
+			return d, fmt.Errorf("%q: expected what the shell connects to, such as root@a1", words[3])
+		}
 		d.Shell, d.Start = words[3], strings.Join(words[4:], " ")
 	}
 	return d, nil

@@ -28,9 +28,9 @@ func TestParseDaemons(t *testing.T) {
 
 // TestBadDaemons checks that the error names each bad line.
 func TestBadDaemons(t *testing.T) {
-	_, err := Parse("hosts", []byte("tasknode n1\ntasknode n2 a\ntasknode n3 a:1\ntasknode n3 a:2\n"))
+	_, err := Parse("hosts", []byte("tasknode n1\ntasknode n2 a\ntasknode n3 a:1\ntasknode n3 a:2\ntasknode n4 a:3 -oProxyCommand=x\n"))
 	wantErrors(t, err,
-		"hosts:1: expected 'jobmaster|tasknode NAME HOST:PORT", `hosts:2: "a": expected host:port`, "hosts:4: n3 appears twice, first on line 3", "hosts: no jobmaster; a cluster has at least one",
+		"hosts:1: expected 'jobmaster|tasknode NAME HOST:PORT", `hosts:2: "a": expected host:port`, "hosts:4: n3 appears twice, first on line 3", `hosts:5: "-oProxyCommand=x": expected what the shell connects to`, "hosts: no jobmaster; a cluster has at least one",
 	)
 	if _, err := Parse("hosts", make([]byte, maxBytes+1)); err == nil {
 		t.Error("an oversized hostfile is accepted")
@@ -89,6 +89,7 @@ a4 staging=hdfs://nn/x color=red
 * masters=5
 a5 address=-x listen= id=m/1 yarn=true hadoop.x=y yarn-memory=1
 @a6
+"ada@a7
 `)))
 	wantErrors(t, err,
 		"hosts:2: a1 appears twice, first on line 1", `hosts:3: "-oProxyCommand=x": expected HOST or USER@HOST`,
@@ -97,7 +98,7 @@ a5 address=-x listen= id=m/1 yarn=true hadoop.x=y yarn-memory=1
 		"hosts:6: staging is an option of the whole cluster", `no option "color"; there are address, cluster-id, dir`,
 		"hosts:7: id cannot be the same for all machines", "masters=2: expected 1, 3 or 5", "staging=/x: expected a full name",
 		"hosts:9: masters is given twice", "address=-x: expected a host name", "listen=: expected an address", "yarn is an option of the whole cluster", "hadoop.x is an option of the whole cluster", "yarn-memory=1: expected a number from 512", "id=m/1: expected letters",
-		`hosts:11: "@a6": expected HOST`,
+		`hosts:11: "@a6": expected HOST`, `hosts:12: "\"ada@a7": expected HOST or USER@HOST`,
 	)
 	for text, want := range map[string]string{
 		"":                              "hosts: no machine in it",

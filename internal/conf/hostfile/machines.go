@@ -113,6 +113,13 @@ func isHost(word string) bool {
 	})
 }
 
+// isUser reports whether a word can be the name of a user, also of one of a domain.
+func isUser(word string) bool {
+	return word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool {
+		return !isWord(string(r)) && !strings.ContainsRune(`.+@$\`, r)
+	})
+}
+
 // isWord reports whether a word has only letters, digits, dashes and underscores.
 func isWord(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
@@ -156,8 +163,7 @@ func (f *File) readMachines(lines []line) error {
 // parseTarget reads [user@]host.
 func parseTarget(word string) (m Machine, err error) {
 	m = Machine{Target: word, Host: word[strings.LastIndexByte(word, '@')+1:]}
-	user := strings.TrimSuffix(word, m.Host)
-	if !isHost(m.Host) || user == "@" || strings.HasPrefix(user, "-") {
+	if user, given := strings.CutSuffix(strings.TrimSuffix(word, m.Host), "@"); !isHost(m.Host) || given && !isUser(user) {
 		return m, fmt.Errorf("%q: expected HOST or USER@HOST, then KEY=VALUE ...", word)
 	}
 	return m, nil
