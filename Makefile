@@ -95,15 +95,16 @@ lint:
 	$(PLAIN) $(TOOLS) go vet -tags $(TAGS) ./...
 	$(PLAIN) $(TOOLS) go run $(STATICCHECK) -tests=false -checks 'inherit,-U1000' ./...
 
-# Every fuzz target, FUZZTIME each. One that fails runs once more: Go before 1.27 may report the end of the time
-# as a failure (golang/go#75804), whereas an input that was found is kept, and fails again.
+# Every fuzz target, FUZZTIME each, also after one has failed. One that fails runs once more: Go before 1.27 may report
+# the end of the time as a failure (golang/go#75804), whereas an input that was found is kept, and fails again.
 fuzz:
-	@git ls-files '*_test.go' | xargs grep -Ho '^func Fuzz[A-Za-z0-9_]*' | sed 's/:func / /' | \
+	@failed=; \
 	while read -r file target; do \
 	  echo "== $$target in $$(dirname $$file)"; \
 	  fuzz=(go test "./$$(dirname $$file)" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME)); \
-	  "$${fuzz[@]}" || "$${fuzz[@]}"; \
-	done
+	  "$${fuzz[@]}" || "$${fuzz[@]}" || failed+=" $$target in $$(dirname $$file)"; \
+	done < <(git ls-files '*_test.go' | xargs grep -Ho '^func Fuzz[A-Za-z0-9_]*' | sed 's/:func / /'); \
+	[[ -z $$failed ]] || { echo "failed:$$failed"; exit 1; }
 
 # Attacks on a cluster of real daemons, by a user's tasks and submissions and by strangers: a
 # line for each, with the refusal. As root, since it makes two accounts for its time.
