@@ -58,7 +58,7 @@ type option struct {
 
 var options = map[string]option{
 	Roles:   {check: checkRoles},
-	ID:      {check: func(v string) string { return expect(isWord(v), "letters, digits, - and _") }},
+	ID:      {check: func(v string) string { return expect(isWord(v, ""), "letters, digits, - and _") }},
 	Slots:   {check: func(v string) string { return checkNumber(v, 1, 10_000) }},
 	Address: {check: func(v string) string { return expect(isHost(v), "a host name or an address") }},
 	Listen:  {check: func(v string) string { return expect(isHost(v), "an address of the machine") }},
@@ -107,23 +107,15 @@ func checkRoles(value string) string {
 
 // isHost reports whether a word can be the name or the address of a host. A word that begins
 // with a dash would be an option of ssh.
-func isHost(word string) bool {
-	return word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool {
-		return !isWord(string(r)) && r != '.' && r != ':'
-	})
-}
+func isHost(word string) bool { return isWord(word, ".:") && word[0] != '-' }
 
 // isUser reports whether a word can be the name of a user, also of one of a domain.
-func isUser(word string) bool {
-	return word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool {
-		return !isWord(string(r)) && !strings.ContainsRune(`.+@$\`, r)
-	})
-}
+func isUser(word string) bool { return isWord(word, `.+@$\`) && word[0] != '-' }
 
-// isWord reports whether a word has only letters, digits, dashes and underscores.
-func isWord(word string) bool {
+// isWord reports whether a word has only letters, digits, dashes, underscores and what more has.
+func isWord(word, more string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_"+more, r)
 	})
 }
 
@@ -162,8 +154,9 @@ func (f *File) readMachines(lines []line) error {
 
 // parseTarget reads [user@]host.
 func parseTarget(word string) (m Machine, err error) {
-	m = Machine{Target: word, Host: word[strings.LastIndexByte(word, '@')+1:]}
-	if user, given := strings.CutSuffix(strings.TrimSuffix(word, m.Host), "@"); !isHost(m.Host) || given && !isUser(user) {
+	at := strings.LastIndexByte(word, '@')
+	m = Machine{Target: word, Host: word[at+1:]}
+	if !isHost(m.Host) || at >= 0 && !isUser(word[:at]) {
 		return m, fmt.Errorf("%q: expected HOST or USER@HOST, then KEY=VALUE ...", word)
 	}
 	return m, nil
