@@ -12,6 +12,7 @@ import (
 	"time"
 
 	orders "github.com/hammr/hammr/internal/client"
+	"github.com/hammr/hammr/internal/conf"
 	"github.com/hammr/hammr/internal/conf/hostfile"
 	"github.com/hammr/hammr/internal/kit/pattern"
 	"github.com/hammr/hammr/internal/ops/localcluster"
@@ -81,7 +82,7 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.silence = cmp.Or(cfg.Expiry, 10*time.Second) + time.Second
+	c.silence = cmp.Or(cfg.Expiry, conf.New().Duration(conf.TasknodeExpiry)) + time.Second
 	if cfg.Policy != "" {
 		if err := c.SetPolicy(ctx, cfg.Policy, cfg.Conf); err != nil {
 			return nil, errors.Join(err, c.Stop())
